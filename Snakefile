@@ -1,0 +1,29 @@
+# coretail: every table and figure of "Heavy-Tailed Memory Traces in Long-Horizon Language Agents".
+#
+#   snakemake --cores N                                    everything, with config/config.yaml
+#   snakemake --cores N --configfile config/smoke.yaml     everything, small
+#   snakemake --cores N table1 figure3                     some of it
+#
+# Nothing computes here: rules stand in workflow/rules, one file per stage; entry scripts in
+# scripts; the library in scripts/coretail.
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: workflow.source_path("config/config.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/worlds.smk"
+include: "workflow/rules/rollouts.smk"
+include: "workflow/rules/audits.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/collect.smk"
+
+
+rule all:
+    input:
+        ARTEFACTS,
+    default_target: True

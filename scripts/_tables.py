@@ -1,0 +1,12 @@
+"""What every table's entry script shares: one description, written as Markdown and LaTeX."""
+
+from collections.abc import Sequence
+
+from _entry import Job
+from coretail.render.tables import TableSpec, to_latex, to_markdown
+
+
+def write_texts(job: Job, specs: Sequence[TableSpec]) -> None:
+    """Write tables, one after the other, to the outputs ``markdown`` and ``latex``."""
+    job.output("markdown").write_text("\n".join(map(to_markdown, specs)), encoding="utf-8")
+    job.output("latex").write_text("\n".join(map(to_latex, specs)), encoding="utf-8")

@@ -1,0 +1,589 @@
+"""One description of a table, rendered as Markdown, as LaTeX and as typed columns.
+
+A :class:`TableSpec` holds the data fields (numbers as measured, each with a description), the
+columns that a reader sees (a header, the fields it shows and how they are written), the rows and
+the notes. :func:`to_markdown` and :func:`to_latex` show the columns; :func:`to_columns` returns
+the fields for Parquet. All are pure functions of the description.
+
+A value that is missing is written as an em dash (or left out, if it is one limit of an interval)
+with a footnote that gives the row's reason; a missing value without a reason is refused.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, Literal
+
+Kind = Literal["string", "int64", "float64", "bool", "list<float64>"]
+Align = Literal["left", "center", "right"]
+Row = Mapping[str, Any]
+Format = Callable[..., str]
+
+MISSING = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One data column of a table.
+
+    Attributes
+    ----------
+    key
+        Its key in the rows.
+    kind
+        Arrow type of its values.
+    description
+        What it is, unit included: one line for whoever opens the Parquet file.
+    """
+
+    key: str
+    kind: Kind
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as a reader sees it.
+
+    Attributes
+    ----------
+    header
+        Plain text, escaped in each output.
+    keys
+        The fields that it shows.
+    format
+        Writes their values, in that order, as plain text (see :func:`decimal` and its siblings).
+        It is called with ``None`` only for values after the first.
+    align
+        Side on which the cells line up.
+    latex_header
+        Header as LaTeX source, where the escaped ``header`` is not enough.
+    group
+        Header over neighbouring columns of the same group.
+    reason
+        Field that says why a value of the row is missing.
+    missing
+        Reason that stands for every missing value of the column, instead of the row's.
+    """
+
+    header: str
+    keys: tuple[str, ...]
+    format: Format
+    align: Align = "right"
+    latex_header: str = ""
+    group: str = ""
+    reason: str = "reason"
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """One table.
+
+    Attributes
+    ----------
+    name
+        Its name in file names and in the LaTeX label ``tab:<name>``.
+    title
+        Its heading, for example ``Table 1: Finite-size trend under random-walk driving``.
+    caption
+        What the columns are and what the uncertainty is, as plain text.
+    fields
+        The data columns, in the order of the Parquet file.
+    columns
+        The columns shown, in order.
+    rows
+        One mapping per row with exactly the fields' keys.
+    notes
+        Sentences below the table.
+    layout
+        LaTeX float: ``column`` (table), ``page`` (table*, both columns of a page) or ``long``
+        (longtable, breaks over pages).
+    blocks
+        Field whose changes of value are marked by a rule in LaTeX.
+
+    Raises
+    ------
+    ValueError
+        If a column names an unknown field, a row's keys are not exactly the fields', or a value
+        is not of its field's kind (NaN and infinity are of no kind).
+    """
+
+    name: str
+    title: str
+    caption: str
+    fields: tuple[Field, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    layout: Literal["column", "page", "long"] = "column"
+    blocks: str = ""
+
+    def __post_init__(self) -> None:
+        keys = {field.key for field in self.fields}
+        if len(keys) != len(self.fields):
+            raise ValueError(f"table {self.name}: two fields of one key")
+        for column in self.columns:
+            if not column.keys or not keys.issuperset(column.keys):
+                raise ValueError(
+                    f"table {self.name}: column {column.header!r} shows {list(column.keys)}, "
+                    f"fields are {sorted(keys)}"
+                )
+        if self.blocks and self.blocks not in keys:
+            raise ValueError(f"table {self.name}: blocks by {self.blocks!r}, which is no field")
+        for number, row in enumerate(self.rows):
+            if set(row) != keys:
+                raise ValueError(
+                    f"table {self.name}, row {number}: unexpected {sorted(set(row) - keys)}, "
+                    f"missing {sorted(keys - set(row))}"
+                )
+        to_columns(self)
+
+
+def to_columns(spec: TableSpec) -> dict[str, list[Any]]:
+    """Return the values of every field, in the order of the rows."""
+    return {
+        field.key: [
+            _typed(spec, field, number, row[field.key]) for number, row in enumerate(spec.rows)
+        ]
+        for field in spec.fields
+    }
+
+
+def to_markdown(spec: TableSpec) -> str:
+    """Return the table as a GitHub pipe table with title, caption, notes and footnotes.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing without a reason.
+    """
+    cells, footnotes = _cells(spec)
+    headers = [
+        _markdown_cell(f"{column.group}: {column.header}" if column.group else column.header)
+        for column in spec.columns
+    ]
+    body = [
+        [_markdown_cell(text) + (f"<sup>{mark}</sup>" if mark else "") for text, mark in row]
+        for row in cells
+    ]
+    widths = [
+        max(3, *(len(line[position]) for line in [headers, *body]))
+        for position in range(len(spec.columns))
+    ]
+    aligns = [column.align for column in spec.columns]
+    lines = [
+        f"### {_markdown(spec.title)}",
+        "",
+        _markdown(spec.caption),
+        "",
+        _pipes(_pad(text, w, a) for text, w, a in zip(headers, widths, aligns, strict=True)),
+        _pipes(_delimiter(w, a) for w, a in zip(widths, aligns, strict=True)),
+        *(
+            _pipes(_pad(text, w, a) for text, w, a in zip(row, widths, aligns, strict=True))
+            for row in body
+        ),
+    ]
+    for note in spec.notes:
+        lines += ["", _markdown(note)]
+    for mark, reason in footnotes:
+        lines += ["", f"<sup>{mark}</sup> {_markdown(reason)}"]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(spec: TableSpec) -> str:
+    r"""Return the table as LaTeX source for ``\input``; needs booktabs (and longtable if long).
+
+    Raises
+    ------
+    ValueError
+        If a value is missing without a reason.
+    """
+    cells, footnotes = _cells(spec)
+    heading = [*_group_lines(spec), _ampersands(_latex_header(column) for column in spec.columns)]
+    body: list[str] = []
+    for number, row in enumerate(cells):
+        if (
+            number
+            and spec.blocks
+            and spec.rows[number][spec.blocks] != (spec.rows[number - 1][spec.blocks])
+        ):
+            body.append(r"\midrule")
+        body.append(
+            _ampersands(
+                escape_latex(text) + (rf"\textsuperscript{{{mark}}}" if mark else "")
+                for text, mark in row
+            )
+        )
+    caption = [
+        rf"\caption{{{escape_latex(_without_number(spec.title))}. {escape_latex(spec.caption)}}}",
+        rf"\label{{tab:{spec.name}}}",
+    ]
+    notes = [
+        *(escape_latex(note) for note in spec.notes),
+        *(rf"\textsuperscript{{{mark}}}~{escape_latex(reason)}" for mark, reason in footnotes),
+    ]
+    letters = "".join({"left": "l", "center": "c", "right": "r"}[c.align] for c in spec.columns)
+    needs = "booktabs and longtable" if spec.layout == "long" else "booktabs"
+    if spec.layout == "long":
+        lines = [
+            rf"\begin{{longtable}}{{@{{}}{letters}@{{}}}}",
+            caption[0],
+            caption[1] + r"\\",
+            r"\toprule",
+            *heading,
+            r"\midrule",
+            r"\endfirsthead",
+            r"\toprule",
+            *heading,
+            r"\midrule",
+            r"\endhead",
+            r"\bottomrule",
+            r"\endlastfoot",
+            *body,
+            r"\end{longtable}",
+            *_note_lines(notes),
+        ]
+    else:
+        environment = "table*" if spec.layout == "page" else "table"
+        lines = [
+            rf"\begin{{{environment}}}",
+            r"\centering",
+            *caption,
+            rf"\begin{{tabular}}{{@{{}}{letters}@{{}}}}",
+            r"\toprule",
+            *heading,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *_note_lines(notes),
+            rf"\end{{{environment}}}",
+        ]
+    return "\n".join([f"% Needs {needs}.", *lines]) + "\n"
+
+
+def text() -> Format:
+    """Write a value as it is."""
+    return str
+
+
+def integer() -> Format:
+    """Write an integer with thousands separators: 35,000."""
+    return lambda value: _minus(f"{value:,d}")
+
+
+def decimal(places: int) -> Format:
+    """Write a number with fixed decimal places: 0.80."""
+    return lambda value: _fixed(value, places)
+
+
+def significant(digits: int) -> Format:
+    """Write a number with significant digits: 0.0124, 1,230, 3.0 × 10⁻⁷."""
+    return lambda value: _significant(value, digits)
+
+
+def interval(places: int) -> Format:
+    """Write an estimate and its limits: 0.80 [0.74, 0.87]."""
+    return _interval(lambda value: _fixed(value, places))
+
+
+def percent(places: int) -> Format:
+    """Write a share as a percentage: 45.2%."""
+    return lambda value: _fixed(100 * value, places) + "%"
+
+
+def percent_interval(places: int) -> Format:
+    """Write a share and its limits as percentages: 45.2% [40.1, 50.3]."""
+
+    def write(value: float, low: float | None = None, high: float | None = None) -> str:
+        limits = _limits(lambda limit: _fixed(100 * limit, places), low, high)
+        return f"{_fixed(100 * value, places)}%{limits}"
+
+    return write
+
+
+def plus_minus(places: int) -> Format:
+    """Write an estimate and its standard error: 2.51 ± 0.03."""
+
+    def write(value: float, error: float | None = None) -> str:
+        shown = _fixed(value, places)
+        return shown if error is None else f"{shown} ± {_fixed(error, places)}"
+
+    return write
+
+
+def p_value(places: int = 3) -> Format:
+    """Write a p value, with a floor instead of zero: 0.042, <0.001."""
+    floor = 10.0**-places
+    return lambda value: f"<{floor:.{places}f}" if value < floor else _fixed(value, places)
+
+
+def points(places: int) -> Format:
+    """Write a list of values, one per seed: 0.14 / 0.15 / —."""
+    return lambda values: " / ".join(
+        MISSING if value is None else _fixed(value, places) for value in values
+    )
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "\n": " ",
+    "—": "---",
+    "–": "--",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "≈": r"$\approx$",
+    "≠": r"$\ne$",
+    "→": r"$\to$",
+    "∞": r"$\infty$",
+    "√": r"$\surd$",
+    "∈": r"$\in$",
+    "·": r"$\cdot$",
+    "…": r"\dots{}",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "\u00a0": "~",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "δ": r"$\delta$",
+    "ε": r"$\varepsilon$",
+    "ζ": r"$\zeta$",
+    "η": r"$\eta$",
+    "θ": r"$\theta$",
+    "ι": r"$\iota$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "ν": r"$\nu$",
+    "ξ": r"$\xi$",
+    "π": r"$\pi$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "υ": r"$\upsilon$",
+    "φ": r"$\varphi$",
+    "χ": r"$\chi$",
+    "ψ": r"$\psi$",
+    "ω": r"$\omega$",
+    "Γ": r"$\Gamma$",
+    "Δ": r"$\Delta$",
+    "Θ": r"$\Theta$",
+    "Λ": r"$\Lambda$",
+    "Ξ": r"$\Xi$",
+    "Π": r"$\Pi$",
+    "Σ": r"$\Sigma$",
+    "Φ": r"$\Phi$",
+    "Ψ": r"$\Psi$",
+    "Ω": r"$\Omega$",
+}
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789-+")
+_TO_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_PIECES = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)|([₀₁₂₃₄₅₆₇₈₉₋₊]+)|(.)", re.DOTALL)
+
+
+def escape_latex(plain: str) -> str:
+    """Return plain text as LaTeX source that any engine with UTF-8 input typesets.
+
+    Special characters are escaped; Greek letters, mathematical signs, superscript and subscript
+    digits become mathematics; other characters, accented letters among them, stay.
+    """
+
+    def piece(match: re.Match[str]) -> str:
+        raised, lowered, single = match.groups()
+        if raised:
+            return f"$^{{{raised.translate(_RAISED)}}}$"
+        if lowered:
+            return f"$_{{{lowered.translate(_LOWERED)}}}$"
+        return _SPECIAL.get(single, single)
+
+    # Neighbouring pieces of mathematics join; an escaped dollar sign is none.
+    return re.sub(r"(?<!\\)\$\$", "", _PIECES.sub(piece, plain))
+
+
+def _markdown(plain: str) -> str:
+    escaped = re.sub(r"([\\*`~$]|\](?=\())", r"\\\1", plain)
+    escaped = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", escaped)
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", escaped).replace("\n", "<br>")
+
+
+def _markdown_cell(plain: str) -> str:
+    return _markdown(plain).replace("|", r"\|")
+
+
+def _cells(spec: TableSpec) -> tuple[list[list[tuple[str, str]]], list[tuple[str, str]]]:
+    """Return (text, footnote mark) per cell, and the footnotes in the order of their marks."""
+    marks: dict[str, str] = {}
+    cells: list[list[tuple[str, str]]] = []
+    for number, row in enumerate(spec.rows):
+        line = []
+        for column in spec.columns:
+            values = [row[key] for key in column.keys]
+            shown = MISSING if _is_missing(values[0]) else column.format(*values)
+            mark = ""
+            if any(_is_missing(value) or _has_hole(value) for value in values):
+                reason = column.missing or row.get(column.reason)
+                if not reason:
+                    raise ValueError(
+                        f"table {spec.name}, row {number}, column {column.header!r}: a missing "
+                        f"value without a reason in {column.reason!r}"
+                    )
+                mark = marks.setdefault(reason, _letters(len(marks)))
+            line.append((shown, mark))
+        cells.append(line)
+    return cells, [(mark, reason) for reason, mark in marks.items()]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, list | tuple) and not value)
+
+
+def _has_hole(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(item is None for item in value)
+
+
+def _letters(position: int) -> str:
+    """Return a, b, ..., z, aa, ab, ...: the position-th footnote mark."""
+    head, last = divmod(position, 26)
+    return (_letters(head - 1) if head else "") + chr(ord("a") + last)
+
+
+def _typed(spec: TableSpec, field: Field, number: int, value: Any) -> Any:
+    def refuse() -> ValueError:
+        return ValueError(
+            f"table {spec.name}, row {number}, field {field.key}: {value!r} is not {field.kind}"
+        )
+
+    def as_float(item: Any) -> float | None:
+        if item is None:
+            return None
+        if isinstance(item, bool) or not isinstance(item, int | float) or not math.isfinite(item):
+            raise refuse()
+        return float(item)
+
+    if value is None:
+        return None
+    if field.kind == "float64":
+        return as_float(value)
+    if field.kind == "list<float64>":
+        if not isinstance(value, list | tuple):
+            raise refuse()
+        return [as_float(item) for item in value]
+    expected = {"string": str, "int64": int, "bool": bool}[field.kind]
+    if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+        raise refuse()
+    return value
+
+
+def _fixed(value: float, places: int) -> str:
+    shown = f"{value:,.{places}f}"
+    # A number that rounds to zero carries no sign.
+    if shown.startswith("-") and not shown.strip("-0.,"):
+        shown = shown[1:]
+    return _minus(shown)
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    # repr gives the shortest decimal of the number, so that halves round as they are read.
+    number = Decimal(repr(float(value)))
+    rounded = number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1), ROUND_HALF_EVEN)
+    if rounded.adjusted() > number.adjusted():
+        rounded = rounded.quantize(Decimal(1).scaleb(rounded.adjusted() - digits + 1))
+    exponent = rounded.adjusted()
+    if -5 < exponent < 7:
+        return _minus(f"{rounded:,f}")
+    mantissa = rounded.scaleb(-exponent)
+    return _minus(f"{mantissa:f}") + f" × 10{str(exponent).translate(_TO_RAISED)}"
+
+
+def _interval(write: Callable[[float], str]) -> Format:
+    return lambda value, low=None, high=None: write(value) + _limits(write, low, high)
+
+
+def _limits(write: Callable[[float], str], low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" [{write(low)}, {write(high)}]"
+
+
+def _minus(shown: str) -> str:
+    return shown.replace("-", "−")
+
+
+def _pipes(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _pad(shown: str, width: int, align: Align) -> str:
+    return {"left": shown.ljust, "center": shown.center, "right": shown.rjust}[align](width)
+
+
+def _delimiter(width: int, align: Align) -> str:
+    return {
+        "left": ":" + "-" * (width - 1),
+        "center": ":" + "-" * (width - 2) + ":",
+        "right": "-" * (width - 1) + ":",
+    }[align]
+
+
+def _ampersands(cells: Iterable[str]) -> str:
+    line = " & ".join(cells)
+    # At the start of a row LaTeX reads these as an argument of the line break before.
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
+
+
+def _latex_header(column: Column) -> str:
+    return column.latex_header or escape_latex(column.header)
+
+
+def _group_lines(spec: TableSpec) -> list[str]:
+    if not any(column.group for column in spec.columns):
+        return []
+    runs: list[tuple[str, int, int]] = []
+    for position, column in enumerate(spec.columns, start=1):
+        if runs and runs[-1][0] == column.group:
+            runs[-1] = (column.group, runs[-1][1], position)
+        else:
+            runs.append((column.group, position, position))
+    heads = [
+        rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escape_latex(group)}}}"
+        for group, first, last in runs
+    ]
+    rules = [rf"\cmidrule(lr){{{first}-{last}}}" for group, first, last in runs if group]
+    return [_ampersands(heads), " ".join(rules)]
+
+
+def _without_number(title: str) -> str:
+    """Return a title without its leading "Table 3: ", which LaTeX adds itself."""
+    return re.sub(r"^Table\s+\w+[:.]\s*", "", title)
+
+
+def _note_lines(notes: Sequence[str]) -> list[str]:
+    if not notes:
+        return []
+    return [
+        r"\par\smallskip",
+        r"\begin{minipage}{\linewidth}\footnotesize",
+        "\\par\n".join(notes),
+        r"\end{minipage}",
+    ]

@@ -1,0 +1,56 @@
+# Rollouts: the random-walk control and the retriever ladder.
+
+
+rule walk_randomly:
+    message:
+        "Random walk on {wildcards.family}, {wildcards.n_nodes} states"
+    input:
+        edges="results/worlds/{family}/{n_nodes}/edges.parquet",
+    output:
+        counts="results/rollouts/random_walk/{family}/{n_nodes}/counts.parquet",
+        visits="results/rollouts/random_walk/{family}/{n_nodes}/visits.parquet",
+        steps="results/rollouts/random_walk/{family}/{n_nodes}/steps.parquet",
+        summary="results/rollouts/random_walk/{family}/{n_nodes}/summary.parquet",
+    params:
+        spec=spec(
+            "walk_randomly",
+            "build_world",
+            **config["random_walk"],
+        ),
+    log:
+        "results/logs/walk_randomly/{family}-{n_nodes}.log",
+    benchmark:
+        "results/benchmarks/walk_randomly/{family}-{n_nodes}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    script:
+        "../../scripts/walk_randomly.py"
+
+
+# The ladder's many seeds are not worlds of their own: a topology is a function of its key, and the
+# job builds those it walks.
+rule climb_ladder:
+    message:
+        "Retriever ladder on {wildcards.family}, {wildcards.n_nodes} states"
+    output:
+        ladder="results/rollouts/ladder/{family}/{n_nodes}.parquet",
+    params:
+        spec=spec(
+            "climb_ladder",
+            first_seed=config["seeds"][0],
+            n_seeds=config["ladder"]["n_seeds"],
+            rungs=config["ladder"]["rungs"],
+            eviction=config["ladder"]["eviction"],
+            **{
+                key: config["random_walk"][key]
+                for key in ["steps", "capacity", "k", "reads_feed_frequency"]
+            },
+        ),
+    log:
+        "results/logs/climb_ladder/{family}-{n_nodes}.log",
+    benchmark:
+        "results/benchmarks/climb_ladder/{family}-{n_nodes}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    script:
+        "../../scripts/climb_ladder.py"

@@ -1,0 +1,74 @@
+# Tables: Markdown, LaTeX and Parquet from one description each.
+
+
+rule make_table1:
+    message:
+        "Table 1: finite-size trend under random-walk driving"
+    input:
+        concentration="results/audits/concentration.parquet",
+        summary=walks("summary"),
+        paper=workflow.source_path("../resources/paper_values.yaml"),
+    output:
+        markdown="results/tables/table1.md",
+        latex="results/tables/table1.tex",
+        cells="results/tables/table1_cells.parquet",
+        trends="results/tables/table1_trends.parquet",
+        noise="results/tables/table1_noise.parquet",
+    params:
+        spec=spec("make_table1", "measure_concentration"),
+    log:
+        "results/logs/make_table1.log",
+    benchmark:
+        "results/benchmarks/make_table1.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    script:
+        "../../scripts/make_table1.py"
+
+
+rule make_table_spectrum:
+    message:
+        "Table of spectral exponents"
+    input:
+        spectra="results/audits/spectra.parquet",
+        paper=workflow.source_path("../resources/paper_values.yaml"),
+    output:
+        markdown="results/tables/table_spectrum.md",
+        latex="results/tables/table_spectrum.tex",
+        spectrum="results/tables/table_spectrum.parquet",
+    params:
+        spec=spec("make_table_spectrum", "measure_spectra"),
+    log:
+        "results/logs/make_table_spectrum.log",
+    benchmark:
+        "results/benchmarks/make_table_spectrum.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    script:
+        "../../scripts/make_table_spectrum.py"
+
+
+rule make_table_ladder:
+    message:
+        "Table of the retriever ladder"
+    input:
+        ladder=expand(
+            "results/rollouts/ladder/{family}/{n_nodes}.parquet",
+            family=config["worlds"]["families"],
+            n_nodes=config["ladder"]["sizes"],
+        ),
+        paper=workflow.source_path("../resources/paper_values.yaml"),
+    output:
+        markdown="results/tables/table_ladder.md",
+        latex="results/tables/table_ladder.tex",
+        ladder="results/tables/table_ladder.parquet",
+    params:
+        spec=spec("make_table_ladder", "climb_ladder"),
+    log:
+        "results/logs/make_table_ladder.log",
+    benchmark:
+        "results/benchmarks/make_table_ladder.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    script:
+        "../../scripts/make_table_ladder.py"
