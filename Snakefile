@@ -24,6 +24,13 @@ include: "workflow/rules/collect.smk"
 
 
 rule all:
+    message:
+        "Done: everything"
     input:
         ARTEFACTS,
     default_target: True
+
+
+onsuccess:
+    if workflow.is_main_process:
+        print("Tables: results/tables (*.md to read), figures: results/figures")

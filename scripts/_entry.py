@@ -16,6 +16,8 @@ from typing import Any
 from coretail import manifest
 from coretail.errors import InputError
 
+LOGGER = logging.getLogger("coretail")
+
 
 class Job:
     """One run of one rule, as an entry script sees it.
@@ -63,7 +65,7 @@ class Job:
             if now - last >= 5 and done < total:
                 last = now
                 left = (now - started) * (total - done) / max(done, 1)
-                logging.info("%s: %d of %d, about %.0f s left", what, done, total, left)
+                LOGGER.info("%s: %d of %d, about %.0f s left", what, done, total, left)
 
         return report
 
@@ -91,7 +93,8 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     to_terminal = logging.StreamHandler(sys.stderr)
     label = " ".join([snakemake.rule, *map(str, snakemake.wildcards)])
     to_terminal.setFormatter(logging.Formatter(f"{label}: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[to_file, to_terminal], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[to_file, to_terminal], force=True)
+    LOGGER.setLevel(logging.INFO)
     logging.captureWarnings(True)
     try:
         job = Job(snakemake)
@@ -102,9 +105,10 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
             job.discard()
             raise
     except InputError as error:
-        logging.error("%s", error)
+        LOGGER.error("%s", error)
         sys.exit(1)
-    except BaseException:
+    except BaseException as error:
+        LOGGER.error("%s: %s; the traceback is in %s", type(error).__name__, error, log)
         to_file.stream.write(traceback.format_exc())
         to_file.flush()
-        raise
+        sys.exit(1)

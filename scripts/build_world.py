@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from _entry import Job, run
 from coretail import artefacts
-from coretail.worlds import build_contents, build_topology
+from coretail.worlds.contents import build_contents
+from coretail.worlds.topology import build_topology
 
 
 def main(job: Job) -> None:

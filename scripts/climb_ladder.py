@@ -3,8 +3,8 @@
 from _entry import Job, run
 from coretail import artefacts
 from coretail.records import concentration_record
-from coretail.rollouts import random_walk
-from coretail.worlds import build_topology
+from coretail.rollouts.walk import random_walk
+from coretail.worlds.topology import build_topology
 
 
 def main(job: Job) -> None:

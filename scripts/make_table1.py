@@ -6,7 +6,6 @@ from typing import Any
 from _entry import Job, run
 from _tables import write_texts
 from coretail import artefacts, stats
-from coretail.config import read_yaml
 from coretail.render import tables
 
 Rows = list[dict[str, Any]]
@@ -26,7 +25,7 @@ def main(job: Job) -> None:
     }
     for row in measured:
         row["mean_degree"] = degrees[row["family"], row["n_nodes"], row["seed"]]
-    paper = read_yaml(job.input("paper"))["table1"]
+    paper = job.settings["paper"]
     families = list(dict.fromkeys(row["family"] for row in measured))
     evictions = list(dict.fromkeys(row["eviction"] for row in measured))
     sizes = sorted({row["n_nodes"] for row in measured})
@@ -81,7 +80,7 @@ def cell(
         "sigma_low": sigma.low,
         "sigma_high": sigma.high,
         "n_seeds": sigma.n,
-        "paper_sigma": paper.get(family, {}).get("sigma", {}).get(size),
+        "paper_sigma": paper.get(family, {}).get("sigma", {}).get(str(size)),
         "reason": "; ".join(filter(None, [sigma.reason, *undefined])),
     }
 

@@ -6,7 +6,6 @@ from typing import Any
 from _entry import Job, run
 from _tables import write_texts
 from coretail import artefacts, stats
-from coretail.config import read_yaml
 from coretail.render import tables
 
 REFERENCE = "state_frequency"
@@ -26,7 +25,7 @@ def main(job: Job) -> None:
         symmetric = ginis.get(("baseline-symmetric", size, REFERENCE))
         if regular and symmetric:
             rows.append(unpaired(size, symmetric, regular))
-    paper = read_yaml(job.input("paper"))["ladder"]
+    paper = job.settings["paper"]
     for row in rows:
         row["paper"] = "; ".join(
             says(entry)

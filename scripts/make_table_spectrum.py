@@ -6,7 +6,6 @@ from typing import Any
 from _entry import Job, run
 from _tables import write_texts
 from coretail import artefacts
-from coretail.config import read_yaml
 from coretail.render import tables
 
 EVERY = "all families"
@@ -15,7 +14,7 @@ EVERY = "all families"
 def main(job: Job) -> None:
     """Write the ranges per eviction rule, series and family."""
     spectra = artefacts.read_rows(job.input("spectra"), "spectra")
-    paper = read_yaml(job.input("paper"))["spectral_exponent"]
+    paper = job.settings["paper"]
     groups = dict.fromkeys((row["eviction"], row["series"]) for row in spectra)
     families = [EVERY, *dict.fromkeys(row["family"] for row in spectra)]
     rows = [

@@ -1,7 +1,5 @@
 """Measure the concentration of access, read and write counts of every random-walk cell."""
 
-import pyarrow.compute as pc
-
 from _entry import Job, run
 from coretail import artefacts
 from coretail.concentration import gini
@@ -13,14 +11,7 @@ def main(job: Job) -> None:
     rows = []
     for path in job.inputs("counts"):
         counts = artefacts.read(path, "walk_counts")
-        cells = counts.select(["family", "n_nodes", "seed", "eviction"])
-        for cell in cells.group_by(cells.column_names, use_threads=False).aggregate([]).to_pylist():
-            here = counts.filter(
-                pc.and_(
-                    pc.equal(counts["seed"], cell["seed"]),
-                    pc.equal(counts["eviction"], cell["eviction"]),
-                )
-            )
+        for cell, here in artefacts.groups(counts, ["family", "n_nodes", "seed", "eviction"]):
             for kind, column in [("access", "access"), ("read", "reads"), ("write", "writes")]:
                 values = here[column].to_numpy()
                 rows.append(

@@ -1,6 +1,5 @@
 """Walk the worlds of one family and size at random, under every eviction rule."""
 
-import logging
 from dataclasses import asdict
 
 import numpy as np
@@ -8,7 +7,7 @@ import pyarrow as pa
 
 from _entry import Job, run
 from coretail import artefacts
-from coretail.rollouts import random_walk
+from coretail.rollouts.walk import random_walk
 from coretail.worlds.tables import read_topologies
 
 
@@ -71,7 +70,6 @@ def main(job: Job) -> None:
         )
     for name, tables in parts.items():
         artefacts.write(job.output(name), f"walk_{name}", pa.concat_tables(tables), job.spec)
-    logging.info("walked %d steps", done)
 
 
 if __name__ == "__main__":

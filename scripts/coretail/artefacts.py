@@ -5,11 +5,13 @@ holds no wall-clock time and no path: one configuration gives the same bytes on 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from coretail.errors import InputError
@@ -89,16 +91,17 @@ def write(path: Path, name: str, content: pa.Table, spec: Mapping[str, Any]) -> 
     Raises
     ------
     ValueError
-        If a column that may not be null has a null or a NaN.
+        If a column that may not be null has a null, or any has a NaN.
     """
     schema = SCHEMAS[name]
     for field in schema.arrow:
         column = content.column(field.name)
-        holes = column.null_count
-        if pa.types.is_floating(field.type):
-            holes += _count_nan(column)
-        if holes and not field.nullable:
-            raise ValueError(f"{name}.{field.name}: {holes} missing values in a required column")
+        if column.null_count and not field.nullable:
+            raise ValueError(
+                f"{name}.{field.name}: {column.null_count} missing values in a required column"
+            )
+        if pa.types.is_floating(field.type) and pc.any(pc.is_nan(column)).as_py():
+            raise ValueError(f"{name}.{field.name}: NaN, where undefined must be null")
     metadata = {
         "coretail.schema": name,
         "coretail.schema_version": str(schema.version),
@@ -157,6 +160,22 @@ def read_all(paths: Iterable[Path], name: str, columns: Sequence[str] | None = N
     return pa.concat_tables([read(path, name, columns) for path in paths]).unify_dictionaries()
 
 
+def groups(content: pa.Table, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
+    """Yield the groups of rows that agree in the columns ``by``: their key and their rows.
+
+    Groups come in the order of their first row, rows keep their order.
+    """
+    codes = np.zeros(content.num_rows, dtype=np.int64)
+    for name in by:
+        column = content[name].combine_chunks()
+        part = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        codes = codes * len(part.dictionary) + part.indices.to_numpy()
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    for position in np.argsort(first):
+        rows = content.take(np.flatnonzero(inverse == position))
+        yield {name: rows[name][0].as_py() for name in by}, rows
+
+
 def read_rows(path: Path, name: str) -> list[dict[str, Any]]:
     """Read one artefact as one dictionary per row."""
     return read(path, name).to_pylist()
@@ -164,9 +183,3 @@ def read_rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
-
-
-def _count_nan(column: pa.ChunkedArray) -> int:
-    import pyarrow.compute as pc
-
-    return pc.sum(pc.is_nan(column)).as_py() or 0

@@ -6,7 +6,6 @@ from typing import Any
 import numpy.typing as npt
 
 from coretail.concentration import concentration
-from coretail.spectrum import Spectrum
 
 
 def reason_text(reasons: Mapping[str, str]) -> str:
@@ -27,15 +26,4 @@ def concentration_record(counts: npt.ArrayLike) -> dict[str, Any]:
         "singletons": result.singletons,
         "sigma_top10": result.sigma_top10,
         "reason": reason_text(result.reasons),
-    }
-
-
-def spectrum_record(spectrum: Spectrum) -> dict[str, Any]:
-    """Return the spectrum columns for one series."""
-    return {
-        "exponent": spectrum.exponent,
-        "exponent_se": spectrum.exponent_se,
-        "n_steps": spectrum.n,
-        "n_frequencies": spectrum.n_frequencies,
-        "reason": spectrum.reason or "",
     }

@@ -203,12 +203,12 @@ def difference_interval(
     gap = means[0] - means[1]
     if min(map(len, samples)) == 1:
         return Interval(n, gap, None, None, level, "one value in a sample gives no interval")
+    if all(min(values) == max(values) for values in samples):
+        return Interval(n, gap, None, None, level, "samples without variation give no interval")
     shares = [
         math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)
         for values, mean in zip(samples, means, strict=True)
     ]
-    if sum(shares) == 0:
-        return Interval(n, gap, None, None, level, "samples without variation give no interval")
     freedom = sum(shares) ** 2 / sum(
         share**2 / (len(values) - 1) for values, share in zip(samples, shares, strict=True)
     )

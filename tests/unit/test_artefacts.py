@@ -68,6 +68,19 @@ def test_missing_values_need_an_optional_column(tmp_path):
     table = artefacts.table_of_rows("table1_noise", [row])
     artefacts.write(tmp_path / "y", "table1_noise", table, SPEC)
     assert artefacts.read_rows(tmp_path / "y", "table1_noise") == [row]
+    table = artefacts.table_of_rows("table1_noise", [row | {"difference": float("nan")}])
+    with pytest.raises(ValueError, match=r"table1_noise.difference: NaN"):
+        artefacts.write(tmp_path / "z", "table1_noise", table, SPEC)
+
+
+def test_groups_keep_the_order_of_rows():
+    table = pa.table({"a": ["y", "x", "y", "x"], "b": [1, 1, 1, 2], "v": [0, 1, 2, 3]})
+    found = [(key, rows["v"].to_pylist()) for key, rows in artefacts.groups(table, ["a", "b"])]
+    assert found == [
+        ({"a": "y", "b": 1}, [0, 2]),
+        ({"a": "x", "b": 1}, [1]),
+        ({"a": "x", "b": 2}, [3]),
+    ]
 
 
 def test_wrong_columns_and_lengths_are_refused():

@@ -11,6 +11,7 @@ from scipy import stats as reference
 from coretail.errors import InputError
 from coretail.stats import (
     binomial_band,
+    difference_interval,
     line,
     paired_reduction,
     size_trend,
@@ -84,6 +85,8 @@ def test_a_level_outside_its_range_is_refused(level):
     with pytest.raises(InputError, match="between 0 and 1"):
         wilson_interval(1, 2, level)
     with pytest.raises(InputError, match="between 0 and 1"):
+        difference_interval([1.0, 2.0], [1.0, 2.0], level)
+    with pytest.raises(InputError, match="between 0 and 1"):
         binomial_band(2, [0.5], level)
 
 
@@ -106,6 +109,44 @@ def test_paired_reduction_needs_pairs():
         paired_reduction([1.0, 2.0], [1.0])
     with pytest.raises(InputError, match="value 0 is nan"):
         paired_reduction([1.0], [math.nan])
+
+
+varied = st.lists(numbers, min_size=2, max_size=20).filter(lambda v: np.std(v) > 1e-3)
+
+
+@given(varied, varied, st.sampled_from([0.8, 0.95]))
+def test_difference_agrees_with_scipys_welch(first, second, level):
+    result = difference_interval(first, second, level)
+    expected = reference.ttest_ind(first, second, equal_var=False).confidence_interval(level)
+    assert result.n == len(first) + len(second)
+    assert result.estimate == pytest.approx(np.mean(first) - np.mean(second), rel=1e-9, abs=1e-6)
+    assert result.low == pytest.approx(expected.low, rel=1e-6, abs=1e-5)
+    assert result.high == pytest.approx(expected.high, rel=1e-6, abs=1e-5)
+
+
+def test_difference_of_a_constant_and_a_varying_sample_has_an_interval():
+    result = difference_interval([1.0, 1.0], [2.0, 4.0])
+    # One degree of freedom is left, and the standard error is 1: a quantile of the Cauchy law.
+    half = math.tan(math.pi * 0.475)
+    assert result.estimate == -2.0
+    assert result.low == pytest.approx(-2 - half)
+    assert result.high == pytest.approx(-2 + half)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "n", "estimate", "reason"),
+    [
+        ([], [1.0, 2.0], 2, None, "a sample has no defined value"),
+        ([1.0, 2.0], [None], 2, None, "a sample has no defined value"),
+        ([1.0, 2.0], [0.5], 3, 1.0, "one value in a sample gives no interval"),
+        ([0.3] * 3, [0.1] * 3, 6, 0.2, "samples without variation give no interval"),
+    ],
+)
+def test_difference_says_why_it_is_undefined(first, second, n, estimate, reason):
+    result = difference_interval(first, second)
+    assert (result.n, result.reason) == (n, reason)
+    assert result.estimate == (None if estimate is None else pytest.approx(estimate))
+    assert (result.low, result.high) == (None, None)
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

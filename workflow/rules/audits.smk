@@ -12,18 +12,13 @@ def walks(name):
 
 rule measure_concentration:
     message:
-        "Concentration of {input.counts[0]} and the other cells"
+        "Concentration of the random walks' counts"
     input:
         counts=walks("counts"),
-        edges=expand(
-            "results/worlds/{family}/{n_nodes}/edges.parquet",
-            family=config["worlds"]["families"],
-            n_nodes=config["worlds"]["sizes"],
-        ),
     output:
         concentration="results/audits/concentration.parquet",
     params:
-        spec=spec("measure_concentration", "build_world", "walk_randomly"),
+        spec=spec("measure_concentration", "walk_randomly"),
     log:
         "results/logs/measure_concentration.log",
     benchmark:

@@ -10,8 +10,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from coretail import manifest, provenance
 from coretail.config import check, read_yaml
 from coretail.errors import InputError
-from coretail.rollouts.rules import check_walk
-from coretail.worlds.families import FAMILIES, check_world
+from coretail.worlds.topology import FAMILIES, check_world
 
 
 def checked(config, files):
@@ -23,7 +22,10 @@ def checked(config, files):
         for key in ["worlds", "ladder"]:
             for family in config["worlds"]["families"]:
                 for n_nodes in config[key]["sizes"]:
-                    check_world(family, n_nodes, key=f"{key}.sizes")
+                    try:
+                        check_world(family, n_nodes)
+                    except InputError as error:
+                        raise InputError(f"{key}.sizes: {error}") from None
         if config["figures"]["n_nodes"] not in config["worlds"]["sizes"]:
             raise InputError(
                 f"figures.n_nodes: {config['figures']['n_nodes']} is not one of worlds.sizes "
@@ -36,25 +38,33 @@ def checked(config, files):
             )
     except InputError as error:
         raise WorkflowError(str(error)) from None
+    # Lists that mean sets stand in one order, so that writing them in another changes nothing.
+    config["seeds"].sort()
+    config["worlds"]["families"].sort(key=FAMILIES.index)
+    config["worlds"]["sizes"].sort()
+    config["ladder"]["sizes"].sort()
     return config
 
 
 config = checked(config, workflow.configfiles)
 
+# The paper's values stand beside ours in some tables: part of their settings, no input file.
+PAPER = read_yaml(ROOT / "workflow/resources/paper_values.yaml")
+
 SPECS = {}
 
 
-def spec(rule, *upstream, **settings):
+def spec(name, *upstream, **settings):
     """Return the specification of a rule: the slice of the configuration that its results depend
-    on, the hash of scripts/<rule>.py and of the library modules that it imports, and its lineage,
+    on, the hash of scripts/<name>.py and of the library modules that it imports, and its lineage,
     the rules named in `upstream`."""
-    SPECS[rule] = provenance.specification(
-        rule,
-        ROOT / "scripts" / f"{rule}.py",
+    SPECS[name] = provenance.specification(
+        name,
+        ROOT / "scripts" / f"{name}.py",
         settings,
-        {name: SPECS[name] for name in upstream},
+        {source: SPECS[source] for source in upstream},
     )
-    return SPECS[rule]
+    return SPECS[name]
 
 
 def refuse_damaged(artefacts):

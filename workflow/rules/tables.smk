@@ -7,7 +7,6 @@ rule make_table1:
     input:
         concentration="results/audits/concentration.parquet",
         summary=walks("summary"),
-        paper=workflow.source_path("../resources/paper_values.yaml"),
     output:
         markdown="results/tables/table1.md",
         latex="results/tables/table1.tex",
@@ -15,7 +14,7 @@ rule make_table1:
         trends="results/tables/table1_trends.parquet",
         noise="results/tables/table1_noise.parquet",
     params:
-        spec=spec("make_table1", "measure_concentration"),
+        spec=spec("make_table1", "measure_concentration", paper=PAPER["table1"]),
     log:
         "results/logs/make_table1.log",
     benchmark:
@@ -31,13 +30,16 @@ rule make_table_spectrum:
         "Table of spectral exponents"
     input:
         spectra="results/audits/spectra.parquet",
-        paper=workflow.source_path("../resources/paper_values.yaml"),
     output:
         markdown="results/tables/table_spectrum.md",
         latex="results/tables/table_spectrum.tex",
         spectrum="results/tables/table_spectrum.parquet",
     params:
-        spec=spec("make_table_spectrum", "measure_spectra"),
+        spec=spec(
+            "make_table_spectrum",
+            "measure_spectra",
+            paper=PAPER["spectral_exponent"],
+        ),
     log:
         "results/logs/make_table_spectrum.log",
     benchmark:
@@ -57,13 +59,12 @@ rule make_table_ladder:
             family=config["worlds"]["families"],
             n_nodes=config["ladder"]["sizes"],
         ),
-        paper=workflow.source_path("../resources/paper_values.yaml"),
     output:
         markdown="results/tables/table_ladder.md",
         latex="results/tables/table_ladder.tex",
         ladder="results/tables/table_ladder.parquet",
     params:
-        spec=spec("make_table_ladder", "climb_ladder"),
+        spec=spec("make_table_ladder", "climb_ladder", paper=PAPER["ladder"]),
     log:
         "results/logs/make_table_ladder.log",
     benchmark:

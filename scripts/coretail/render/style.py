@@ -55,7 +55,7 @@ FAMILIES: Mapping[str, Mark] = MappingProxyType(
         "scale-free": Mark("scale-free", "#D55E00", "^"),
         "modular": Mark("modular", "#009E73", "D"),
         "mixed": Mark("mixed", "#CC79A7", "v"),
-        "baseline-symmetric": Mark("baseline-symmetric", "#000000", "P"),
+        "baseline-symmetric": Mark("baseline-symmetric", "#555555", "P"),
     }
 )
 """Graph families, in the paper's order."""
@@ -89,57 +89,55 @@ LAWS: Mapping[str, Mark] = MappingProxyType(
         "power_law": Mark("power law", "#000000", "o", "-"),
         "truncated_power_law": Mark("truncated power law", "#882255", "^", "--"),
         "lognormal": Mark("log-normal", "#4477AA", "s", "-."),
-        "exponential": Mark("exponential", "#999933", "D", ":"),
+        "exponential": Mark("exponential law", "#999933", "D", ":"),
     }
 )
 """Tail laws of the audit."""
 
-_SETTINGS: Mapping[str, Any] = MappingProxyType(
-    {
-        "font.family": "DejaVu Sans",
-        "font.size": 7.0,
-        "axes.titlesize": 7.5,
-        "axes.labelsize": 7.0,
-        "xtick.labelsize": 6.0,
-        "ytick.labelsize": 6.0,
-        "legend.fontsize": 6.5,
-        "legend.title_fontsize": 6.5,
-        "legend.frameon": False,
-        "legend.handlelength": 1.8,
-        "legend.columnspacing": 1.4,
-        "legend.borderaxespad": 0.3,
-        "axes.linewidth": 0.6,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.axisbelow": True,
-        "axes.unicode_minus": True,
-        "grid.color": "#DDDDDD",
-        "grid.linewidth": 0.4,
-        "lines.linewidth": 1.0,
-        "lines.markersize": 3.5,
-        "errorbar.capsize": 0.0,
-        "patch.linewidth": 0.6,
-        "hatch.linewidth": 0.4,
-        "xtick.major.width": 0.6,
-        "ytick.major.width": 0.6,
-        "xtick.minor.width": 0.4,
-        "ytick.minor.width": 0.4,
-        "xtick.major.size": 2.5,
-        "ytick.major.size": 2.5,
-        "xtick.minor.size": 1.5,
-        "ytick.minor.size": 1.5,
-        "figure.dpi": 100.0,
-        "figure.constrained_layout.h_pad": 0.03,
-        "figure.constrained_layout.w_pad": 0.03,
-        "savefig.dpi": 200.0,
-        "savefig.bbox": None,
-        # TrueType fonts embedded in full words: text in the PDF can be searched and edited.
-        "pdf.fonttype": 42,
-        "ps.fonttype": 42,
-        "svg.hashsalt": "coretail",
-        "mathtext.fontset": "dejavusans",
-    }
-)
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.0,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.0,
+    "xtick.labelsize": 6.0,
+    "ytick.labelsize": 6.0,
+    "legend.fontsize": 6.5,
+    "legend.title_fontsize": 6.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.4,
+    "legend.borderaxespad": 0.3,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.4,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.5,
+    "errorbar.capsize": 0.0,
+    "patch.linewidth": 0.6,
+    "hatch.linewidth": 0.4,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "figure.dpi": 100.0,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+    "savefig.dpi": 200.0,
+    "savefig.bbox": None,
+    # TrueType fonts embedded in full words: text in the PDF can be searched and edited.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.hashsalt": "coretail",
+    "mathtext.fontset": "dejavusans",
+}
 
 # Matplotlib would write its version and the time of day into these.
 _METADATA: Mapping[str, Mapping[str, None]] = MappingProxyType(
@@ -239,9 +237,30 @@ def counted(numbers: Iterable[int], what: str) -> str:
     return f"{low} {what}{plural}" if low == high else f"{low}–{high} {what}{plural}"
 
 
-def panel_title(ax: Axes, letter: str, title: str) -> None:
-    """Write a panel's bold letter and its title above it, at the left."""
-    ax.set_title(rf"$\bf{{{letter}}}$  {title}" if letter else title, loc="left", pad=4)
+def figure_width(columns: int) -> float:
+    """Return the width, in inches, of a figure with so many panels side by side."""
+    return COLUMN_WIDTH if columns == 1 else PAGE_WIDTH
+
+
+def panel_title(ax: Axes, position: int, title: str) -> None:
+    """Write a panel's bold letter (position 0 is a) and its title above it, at the left."""
+    letter = chr(ord("a") + position % 26)
+    ax.set_title(rf"$\bf{{{letter}}}$  {title}", loc="left", pad=4)
+
+
+def not_available(ax: Axes, x: float, color: str) -> None:
+    """Write n/a at the foot of the axes, where an undefined value would stand."""
+    ax.text(
+        x,
+        0.02,
+        "n/a",
+        color=color,
+        fontsize=5,
+        rotation=90,
+        ha="center",
+        va="bottom",
+        transform=ax.get_xaxis_transform(),
+    )
 
 
 def size_ticks(ax: Axes, sizes: Iterable[int]) -> None:

@@ -1,9 +1,8 @@
-"""One description of a table, rendered as Markdown, as LaTeX and as typed columns.
+"""One description of a table, rendered as Markdown and as LaTeX.
 
-A :class:`TableSpec` holds the data fields (numbers as measured, each with a description), the
-columns that a reader sees (a header, the fields it shows and how they are written), the rows and
-the notes. :func:`to_markdown` and :func:`to_latex` show the columns; :func:`to_columns` returns
-the fields for Parquet. All are pure functions of the description.
+A :class:`TableSpec` holds the rows (those of a Parquet file, numbers as measured), the columns
+that a reader sees (a header, the fields it shows and how they are written) and the notes.
+:func:`to_markdown` and :func:`to_latex` are pure functions of the description.
 
 A value that is missing is written as an em dash (or left out, if it is one limit of an interval)
 with a footnote that gives the row's reason; a missing value without a reason is refused.
@@ -16,31 +15,11 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Literal
 
-Kind = Literal["string", "int64", "float64", "bool", "list<float64>"]
 Align = Literal["left", "center", "right"]
 Row = Mapping[str, Any]
 Format = Callable[..., str]
 
 MISSING = "—"
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One data column of a table.
-
-    Attributes
-    ----------
-    key
-        Its key in the rows.
-    kind
-        Arrow type of its values.
-    description
-        What it is, unit included: one line for whoever opens the Parquet file.
-    """
-
-    key: str
-    kind: Kind
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +69,10 @@ class TableSpec:
         Its heading, for example ``Table 1: Finite-size trend under random-walk driving``.
     caption
         What the columns are and what the uncertainty is, as plain text.
-    fields
-        The data columns, in the order of the Parquet file.
     columns
         The columns shown, in order.
     rows
-        One mapping per row with exactly the fields' keys.
+        One mapping per row; a column may show any of its keys.
     notes
         Sentences below the table.
     layout
@@ -107,14 +84,13 @@ class TableSpec:
     Raises
     ------
     ValueError
-        If a column names an unknown field, a row's keys are not exactly the fields', or a value
-        is not of its field's kind (NaN and infinity are of no kind).
+        If a column shows nothing, a row lacks a field that is shown, or its value is NaN or
+        infinite.
     """
 
     name: str
     title: str
     caption: str
-    fields: tuple[Field, ...]
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
@@ -122,34 +98,24 @@ class TableSpec:
     blocks: str = ""
 
     def __post_init__(self) -> None:
-        keys = {field.key for field in self.fields}
-        if len(keys) != len(self.fields):
-            raise ValueError(f"table {self.name}: two fields of one key")
+        needed = {self.blocks} if self.blocks else set()
         for column in self.columns:
-            if not column.keys or not keys.issuperset(column.keys):
-                raise ValueError(
-                    f"table {self.name}: column {column.header!r} shows {list(column.keys)}, "
-                    f"fields are {sorted(keys)}"
-                )
-        if self.blocks and self.blocks not in keys:
-            raise ValueError(f"table {self.name}: blocks by {self.blocks!r}, which is no field")
+            if not column.keys:
+                raise ValueError(f"table {self.name}: column {column.header!r} shows no field")
+            needed.update(column.keys)
         for number, row in enumerate(self.rows):
-            if set(row) != keys:
+            if missing := needed.difference(row):
                 raise ValueError(
-                    f"table {self.name}, row {number}: unexpected {sorted(set(row) - keys)}, "
-                    f"missing {sorted(keys - set(row))}"
+                    f"table {self.name}, row {number} lacks {sorted(missing)}; "
+                    f"its fields are {sorted(row)}"
                 )
-        to_columns(self)
-
-
-def to_columns(spec: TableSpec) -> dict[str, list[Any]]:
-    """Return the values of every field, in the order of the rows."""
-    return {
-        field.key: [
-            _typed(spec, field, number, row[field.key]) for number, row in enumerate(spec.rows)
-        ]
-        for field in spec.fields
-    }
+            for key in sorted(needed):
+                values = row[key] if isinstance(row[key], list | tuple) else [row[key]]
+                if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+                    raise ValueError(
+                        f"table {self.name}, row {number}, {key}: {row[key]}; an undefined value "
+                        "is None, with a reason"
+                    )
 
 
 def to_markdown(spec: TableSpec) -> str:
@@ -466,33 +432,6 @@ def _letters(position: int) -> str:
     """Return a, b, ..., z, aa, ab, ...: the position-th footnote mark."""
     head, last = divmod(position, 26)
     return (_letters(head - 1) if head else "") + chr(ord("a") + last)
-
-
-def _typed(spec: TableSpec, field: Field, number: int, value: Any) -> Any:
-    def refuse() -> ValueError:
-        return ValueError(
-            f"table {spec.name}, row {number}, field {field.key}: {value!r} is not {field.kind}"
-        )
-
-    def as_float(item: Any) -> float | None:
-        if item is None:
-            return None
-        if isinstance(item, bool) or not isinstance(item, int | float) or not math.isfinite(item):
-            raise refuse()
-        return float(item)
-
-    if value is None:
-        return None
-    if field.kind == "float64":
-        return as_float(value)
-    if field.kind == "list<float64>":
-        if not isinstance(value, list | tuple):
-            raise refuse()
-        return [as_float(item) for item in value]
-    expected = {"string": str, "int64": int, "bool": bool}[field.kind]
-    if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-        raise refuse()
-    return value
 
 
 def _fixed(value: float, places: int) -> str:

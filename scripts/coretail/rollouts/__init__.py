@@ -1,0 +1,1 @@
+"""Rollouts in a world: the random-walk control and its bounded memory."""

@@ -1,0 +1,1 @@
+"""Synthetic Graph World: topologies, contents of the states, and the environment."""

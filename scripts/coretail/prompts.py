@@ -1,0 +1,269 @@
+"""What a language model is asked, and how its reply is read.
+
+Each template has a version, which is kept with every completion that it asked for. A template
+whose text changes gets a new version, so that a recording that no longer fits says why.
+
+Names come from worlds and memories, and are data. A plain name stands in the prompt as it is; any
+other is written as a JSON string, in which line breaks, brackets and angle brackets are escaped.
+So no name can end its field, begin another, or forge a marker of the model's chat template.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from coretail.llm.replies import enum_schema, parse_choice
+from coretail.llm.request import Message
+
+STYLES: tuple[str, ...] = ("direct", "react")
+THOUGHT_LENGTH = 120
+SHOWN_SUCCESSORS = 3
+
+_PLAIN = re.compile(r"[^\W_](?:[\w '.&/-]*[\w.])?")
+_ESCAPED = re.compile(r"[<>\[\]]")
+
+
+class Transition(NamedTuple):
+    """A transition by its names."""
+
+    state: str
+    action: str
+    next_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An action that the agent can take.
+
+    Attributes
+    ----------
+    name
+        The action's name.
+    towards
+        Names of states that it can lead to, at most :data:`SHOWN_SUCCESSORS`.
+    more
+        How many further states it can lead to.
+    """
+
+    name: str
+    towards: tuple[str, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What an agent knows when it has to choose.
+
+    Attributes
+    ----------
+    goal
+        The entity to find; None for an agent without a task.
+    state
+        Name of the state that the agent is in.
+    entities, constraints
+        What the state holds, and what it demands.
+    memory
+        Retrieved transitions, best first.
+    recent
+        Names of the states that it came through, the latest last.
+    options
+        The actions, in the order in which they are shown.
+    """
+
+    goal: str | None
+    state: str
+    entities: tuple[str, ...]
+    constraints: tuple[str, ...]
+    memory: tuple[Transition, ...]
+    recent: tuple[str, ...]
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The part of a prompt that all calls share.
+
+    Attributes
+    ----------
+    version
+        Name and number of the template.
+    shared
+        The messages before the one that differs from call to call.
+    max_tokens
+        Most tokens that a reply needs.
+    """
+
+    version: str
+    shared: tuple[Message, ...]
+    max_tokens: int
+
+
+_WORLD = (
+    "You travel through a world of places. Each turn you read where you are, what you remember "
+    "and which actions you can take; behind each action stand places that it may lead to, one of "
+    "which you will reach. If you have a thing to find, take the action that leads to places "
+    "where such a thing belongs; else go where you like."
+)
+
+ACTION_TEMPLATES: Mapping[str, Template] = {
+    "direct": Template(
+        version="action-direct/1",
+        shared=(
+            Message(
+                "system", f"{_WORLD} Reply with the name of one action alone, as a JSON string."
+            ),
+        ),
+        max_tokens=64,
+    ),
+    "react": Template(
+        version="action-react/1",
+        shared=(
+            Message(
+                "system",
+                f"{_WORLD} Reply with a JSON object: first a thought of one short sentence, then "
+                'the name of one action: {"thought": "...", "action": "..."}',
+            ),
+        ),
+        max_tokens=192,
+    ),
+}
+
+PREDICTION_TEMPLATE = Template(
+    version="prediction/1",
+    shared=(
+        Message(
+            "system",
+            "Predict where an action leads. You get memories of earlier moves, best first, each "
+            "as state -> action -> next state. Find the one with the same state and the same "
+            "action, and reply with the whole move in the same form.",
+        ),
+        Message(
+            "user",
+            "Memories:\n"
+            "calm pier -> board the boat -> far island\n"
+            "tall tower -> climb down -> round square\n"
+            "round square -> follow the music -> noisy fair\n"
+            "round square -> cross the street -> calm pier\n"
+            "noisy fair -> buy a balloon -> round square\n"
+            "Now: round square -> follow the music ->",
+        ),
+        Message("assistant", "round square -> follow the music -> noisy fair"),
+        Message(
+            "user",
+            "Memories:\n"
+            "far island -> light a fire -> sandy cove\n"
+            "sandy cove -> dive for pearls -> deep reef\n"
+            "deep reef -> swim ashore -> sandy cove\n"
+            "far island -> wave at the ship -> calm pier\n"
+            "sandy cove -> walk inland -> green valley\n"
+            "Now: sandy cove -> walk inland ->",
+        ),
+        Message("assistant", "sandy cove -> walk inland -> green valley"),
+    ),
+    max_tokens=64,
+)
+
+
+def field(text: str) -> str:
+    """Return a name as it stands in a prompt: as it is if it is plain, else as a JSON string.
+
+    Plain are letters, digits, single spaces and the marks ``' . & / -`` within a name. Equal
+    results mean equal names.
+    """
+    if _PLAIN.fullmatch(text) and "  " not in text:
+        return text
+    quoted = "".join(
+        json.dumps(character)[1:-1] if not character.isprintable() else character
+        for character in json.dumps(text, ensure_ascii=False)
+    )
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+
+
+def transition_line(transition: Transition) -> str:
+    """Return a transition as ``state -> action -> next state``."""
+    return " -> ".join(map(field, transition))
+
+
+def action_prompt(situation: Situation, style: str) -> tuple[Message, ...]:
+    """Return the messages that ask for an action.
+
+    All calls of one style begin with the same messages, which a server can keep in its cache.
+    """
+    lines = []
+    if situation.goal is not None:
+        lines.append(f"Find: {field(situation.goal)}")
+    lines.append(f"Place: {field(situation.state)}")
+    lines.append(f"Here: {_listed(situation.entities)}")
+    lines.append(f"Rules: {_listed(situation.constraints)}")
+    lines.append(f"Came through: {_listed(situation.recent)}")
+    lines.append("Memories:")
+    lines.extend(map(transition_line, situation.memory))
+    if not situation.memory:
+        lines.append("none")
+    lines.append("Actions:")
+    for option in situation.options:
+        more = f" and {option.more} more" if option.more else ""
+        lines.append(f"{field(option.name)}: {_listed(option.towards)}{more}")
+    return (*ACTION_TEMPLATES[style].shared, Message("user", "\n".join(lines)))
+
+
+def action_schema(options: Sequence[Option], style: str) -> dict[str, Any]:
+    """Return the JSON schema of the reply to :func:`action_prompt`."""
+    action = enum_schema([option.name for option in options])
+    if style == "direct":
+        return action
+    return {
+        "type": "object",
+        "properties": {
+            "thought": {"type": "string", "maxLength": THOUGHT_LENGTH},
+            "action": action,
+        },
+        "required": ["thought", "action"],
+        "additionalProperties": False,
+    }
+
+
+def parse_action(text: str, options: Sequence[Option], style: str) -> int | None:
+    """Return the index of the option that a reply names, or None for a reply that names none."""
+    names = [option.name for option in options]
+    if style == "react":
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(value, dict) or set(value) != {"thought", "action"}:
+            return None
+        chosen = value["action"]
+        return names.index(chosen) if chosen in names else None
+    chosen = parse_choice(text, names)
+    return None if chosen is None else names.index(chosen)
+
+
+def prediction_prompt(
+    state: str, action: str, memories: Sequence[Transition]
+) -> tuple[Message, ...]:
+    """Return the messages that ask where an action leads, given memories, best first."""
+    lines = ["Memories:", *map(transition_line, memories)]
+    if not memories:
+        lines.append("none")
+    lines.append(f"Now: {field(state)} -> {field(action)} ->")
+    return (*PREDICTION_TEMPLATE.shared, Message("user", "\n".join(lines)))
+
+
+def parse_prediction(text: str, state: str, action: str) -> str | None:
+    """Return the field that a completed transition names as the next state.
+
+    The reply must be one line that repeats state and action; None for any other. The next state
+    stands as :func:`field` writes it.
+    """
+    head = f"{field(state)} -> {field(action)} -> "
+    stripped = text.strip()
+    if not stripped.startswith(head) or "\n" in stripped:
+        return None
+    return stripped[len(head) :].strip() or None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(field, names)) or "none"

@@ -1,0 +1,120 @@
+"""Copies of the workflow that tests run, change and break, in a path with a space."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TINY = """\
+seeds: [1, 2]
+worlds:
+  families: [uniform, baseline-symmetric]
+  sizes: [100, 120]
+random_walk:
+  steps: 400
+ladder:
+  sizes: [100]
+  n_seeds: 2
+spectrum:
+  segment: 64
+figures:
+  n_nodes: 120
+"""
+
+
+class Workflow:
+    """A copy of the workflow with a tiny configuration."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.overlay = path / "tiny.yaml"
+
+    def run(self, *arguments: str, ok: bool = True, cores: int = 2, cwd: Path | None = None) -> str:
+        """Run Snakemake and return all it printed."""
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "snakemake",
+                "--snakefile",
+                str(self.path / "Snakefile"),
+                "--configfile",
+                str(self.overlay),
+                "--cores",
+                str(cores),
+                *arguments,
+            ],
+            cwd=cwd or self.path,
+            env=os.environ | {"PYTHONHASHSEED": "random"},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+        )
+        assert (done.returncode == 0) is ok, done.stdout
+        return done.stdout
+
+    def pending(self, *arguments: str) -> set[str]:
+        """Return the rules that a run would execute."""
+        printed = self.run("--dry-run", *arguments)
+        if "Nothing to be done" in printed:
+            return set()
+        table = printed.split("Job stats:")[1].split("total")[0]
+        return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"all"}
+
+    def set(self, old: str, new: str, file: str = "tiny.yaml") -> None:
+        """Replace one text in one file."""
+        path = self.path / file
+        text = path.read_text()
+        assert text.count(old) == 1, (file, old)
+        path.write_text(text.replace(old, new))
+
+    def artefacts(self) -> dict[str, str]:
+        """Return the SHA-256 of every result that must be the same on every run."""
+        results = self.path / "results"
+        return {
+            path.relative_to(results).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(results.rglob("*"))
+            if path.is_file()
+            and path.relative_to(results).parts[0] not in {"logs", "benchmarks", ".manifest"}
+        }
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Workflow:
+    """One finished run. Tests do not change it; see ``workflow``."""
+    path = tmp_path_factory.mktemp("finished") / "a path"
+    for name in ["Snakefile", "config", "envs", "profiles", "scripts", "workflow"]:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, path / name)
+        else:
+            path.mkdir(exist_ok=True)
+            shutil.copy2(source, path / name)
+    workflow = Workflow(path)
+    workflow.overlay.write_text(TINY)
+    workflow.run()
+    return workflow
+
+
+@pytest.fixture
+def workflow(finished: Workflow, tmp_path: Path) -> Workflow:
+    """A copy of the finished run that a test may change."""
+    path = tmp_path / "a path"
+    shutil.copytree(finished.path, path)
+    return Workflow(path)
+
+
+@pytest.fixture
+def fresh(workflow: Workflow) -> Workflow:
+    """The workflow without any result."""
+    shutil.rmtree(workflow.path / "results")
+    shutil.rmtree(workflow.path / ".snakemake")
+    return workflow

@@ -1,0 +1,211 @@
+"""Snakemake run for real on a tiny configuration."""
+
+import os
+import re
+import shutil
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+WALK = {
+    "walk_randomly",
+    "measure_concentration",
+    "measure_spectra",
+    "make_table1",
+    "make_table_spectrum",
+    "plot_figure1",
+    "plot_figure_sigma",
+}
+LADDER = {"climb_ladder", "make_table_ladder", "plot_figure3"}
+
+
+def test_a_finished_run_has_nothing_to_do(finished):
+    assert finished.pending() == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rules"),
+    [
+        ("segment: 64", "segment: 32", {"measure_spectra", "make_table_spectrum"}),
+        ("n_seeds: 2", "n_seeds: 3", LADDER),
+        ("steps: 400", "steps: 401", WALK | LADDER),
+        ("seeds: [1, 2]", "seeds: [1, 3]", {"build_world"} | WALK),
+        ("seeds: [1, 2]", "seeds: [2, 1]", set()),
+        ("sizes: [100, 120]", "sizes: [120, 100]", set()),
+    ],
+)
+def test_one_changed_value_reruns_what_depends_on_it(workflow, old, new, rules):
+    workflow.set(old, new)
+    assert workflow.pending() == rules
+
+
+def test_swapping_two_numbers_reruns(workflow):
+    workflow.set("  steps: 400", "  steps: 400\n  capacity: 7\n  k: 2")
+    workflow.run()
+    workflow.set("capacity: 7\n  k: 2", "capacity: 2\n  k: 7")
+    assert workflow.pending() == WALK | LADDER
+
+
+def test_a_new_size_reruns_only_its_own_cells(workflow):
+    workflow.set("  sizes: [100, 120]", "  sizes: [100, 120, 110]")
+    printed = workflow.run("--dry-run")
+    assert workflow.pending() == {"build_world"} | WALK - {"plot_figure1"}
+    assert re.search(r"^build_world +2$", printed, re.MULTILINE)
+    assert re.search(r"^walk_randomly +2$", printed, re.MULTILINE)
+
+
+def test_order_of_keys_and_touched_files_rerun_nothing(workflow):
+    text = workflow.overlay.read_text()
+    blocks = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
+    workflow.overlay.write_text("".join(reversed(blocks)))
+    later = time.time() + 10
+    for position, path in enumerate(sorted(workflow.path.rglob("*"), reverse=True)):
+        if path.is_file() and ".snakemake" not in path.parts:
+            os.utime(path, (later + position, later + position))
+    assert workflow.pending() == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("spectrum.py", {"measure_spectra", "make_table_spectrum"}),
+        ("stats.py", {"make_table1", "plot_figure_sigma", "make_table_ladder", "plot_figure3"}),
+        ("worlds/contents.py", {"build_world"} | WALK),
+    ],
+)
+def test_an_edited_module_reruns_the_rules_that_import_it(workflow, module, rules):
+    path = workflow.path / "scripts/coretail" / module
+    path.write_text(path.read_text() + "\n# edited\n")
+    assert rules <= workflow.pending()
+    if module == "spectrum.py":
+        assert workflow.pending() & {"build_world", "walk_randomly", "plot_figure3"} == set()
+    workflow.run()
+    assert workflow.pending() == set()
+
+
+@pytest.mark.parametrize("target", [[], ["figure1"]])
+def test_a_failed_and_repaired_run_equals_a_clean_one(workflow, fresh_results, target):
+    workflow.set("steps: 400", "steps: 500")
+    script = "scripts/walk_randomly.py"
+    sound = (workflow.path / script).read_text()
+    workflow.set('    settings = dict(job.settings)\n', '    raise RuntimeError("broken")\n', script)
+    assert "broken" in workflow.run(*target, ok=False)
+    (workflow.path / script).write_text(sound)
+    workflow.run(*target)
+    clean = fresh_results("steps: 500", target)
+    assert {path: workflow.artefacts()[path] for path in clean} == clean
+
+
+@pytest.fixture
+def fresh_results(finished, tmp_path):
+    """Return the artefacts of a clean run with the number of steps changed."""
+
+    def run(steps, target):
+        path = tmp_path / "clean"
+        shutil.copytree(
+            finished.path, path, ignore=shutil.ignore_patterns("results", ".snakemake")
+        )
+        clean = type(finished)(path)
+        clean.set("steps: 400", steps)
+        clean.run(*target)
+        return clean.artefacts()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("sedes: [1]\n", "sedes"),
+        ("random_walk:\n  step: 5\n", "random_walk.step"),
+        ("worlds:\n  families: [uniform]\n  family: x\n", "worlds.family"),
+        ("random_walk:\n  k: 0\n", "random_walk.k"),
+        ("worlds:\n  families: [modular]\n  sizes: [10]\n", "worlds.sizes"),
+        ("figures:\n  n_nodes: 777\n", "figures.n_nodes"),
+        ("seeds: [1]\nseeds: [2]\n", "seeds"),
+    ],
+)
+def test_a_wrong_configuration_stops_before_any_job(workflow, line, name):
+    before = workflow.artefacts()
+    workflow.overlay.write_text(line)
+    printed = workflow.run(ok=False)
+    assert name in printed
+    assert "Traceback" not in printed
+    assert workflow.artefacts() == before
+
+
+def test_another_directory_works(fresh, finished, tmp_path):
+    elsewhere = tmp_path / "else where"
+    elsewhere.mkdir()
+    fresh.run("--directory", str(elsewhere), cwd=tmp_path)
+    assert type(fresh)(elsewhere).artefacts() == finished.artefacts()
+
+
+def test_one_core_and_two_give_the_same_bytes(fresh, finished):
+    fresh.run(cores=1)
+    assert fresh.artefacts() == finished.artefacts()
+
+
+def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
+    scripts = {path.stem: path for path in (workflow.path / "scripts").glob("[a-z]*.py")}
+    sound = {name: path.read_text() for name, path in scripts.items()}
+    for name, path in scripts.items():
+        broken, count = re.subn(
+            r"(def main\(job: Job\) -> None:\n    \"\"\".*?\"\"\"\n)",
+            rf'\1    raise RuntimeError("injected into {name}")\n',
+            sound[name],
+            flags=re.DOTALL,
+        )
+        assert count == 1, name
+        path.write_text(broken)
+    waiting = set(scripts)
+    while waiting:
+        workflow.run("--keep-going", ok=False)
+        failed = set()
+        for name in waiting:
+            folder = workflow.path / "results/logs"
+            files = [folder / f"{name}.log", *folder.glob(f"{name}/*.log")]
+            logs = [path.read_text() for path in files if path.exists()]
+            if any(f"RuntimeError: injected into {name}" in log for log in logs):
+                assert any("Traceback (most recent call last)" in log for log in logs)
+                failed.add(name)
+        assert failed, f"no log of {sorted(waiting)} holds its traceback"
+        for name in failed:
+            scripts[name].write_text(sound[name])
+        waiting -= failed
+    workflow.run()
+
+
+@pytest.mark.parametrize("kind", ["truncated", "foreign"])
+def test_a_damaged_artefact_is_named_and_nothing_overwritten(workflow, kind):
+    path = workflow.path / "results/worlds/uniform/100/edges.parquet"
+    if kind == "truncated":
+        path.write_bytes(path.read_bytes()[:-100])
+    else:
+        pq.write_table(pa.table({"a": [1]}), path)
+    before = workflow.artefacts()
+    printed = workflow.run("figure3", ok=False)
+    assert "results/worlds/uniform/100/edges.parquet" in printed
+    assert "'build_world'" in printed
+    assert workflow.artefacts() == before
+    path.unlink()
+    workflow.run()
+    assert workflow.pending() == set()
+
+
+def test_a_file_of_another_rule_is_refused_by_its_reader(workflow):
+    """Where even the notes agree: the reader itself names the file and the rule."""
+    results = workflow.path / "results"
+    path = results / "audits/spectra.parquet"
+    shutil.copyfile(results / "audits/concentration.parquet", path)
+    note = results / ".manifest/audits"
+    shutil.copyfile(note / "concentration.parquet.json", note / "spectra.parquet.json")
+    printed = workflow.run("table_spectrum", ok=False)
+    assert "results/audits/spectra.parquet" in printed
+    assert "'spectra'" in printed
+    log = (results / "logs/make_table_spectrum.log").read_text()
+    assert "results/audits/spectra.parquet" in log
