@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from time import perf_counter
 
-from walk_reference import reference_walk
-
 from coretail.rollouts.walk import EVICTIONS, random_walk
 from coretail.worlds.topology import FAMILIES, Topology, build_topology
+from walk_reference import reference_walk
 
 SMALL, LARGE = 1_000, 1_000_000
 SEED = 42
@@ -25,6 +24,7 @@ def benchmarks() -> Iterator[dict]:
     for eviction in EVICTIONS:
         yield growth(f"walk with retrieval, {eviction}", small, large, eviction=eviction)
     # One slot and nothing read leave little but the walk itself: what waiting for the graph costs.
+    yield large_against_reference(small, large)
     yield growth("bare walk", small, large, capacity=1, retriever="none")
     yield memory_growth(small, large)
 
@@ -43,6 +43,22 @@ def against_reference(world: Topology, eviction: str) -> dict:
         f"walk with retrieval, {world.family}, {world.n_nodes:,} states, {eviction}: time per step",
         "plain Python reference",
         [repeats * ratio for ratio in paired(reference, ours, runs=3)],
+    )
+
+
+def large_against_reference(small: Topology, large: Topology) -> dict:
+    steps, repeats = 10_000, 10
+    return row(
+        f"walk with retrieval, uniform, {LARGE:,} states, reservoir: time per step",
+        f"plain Python reference with {SMALL:,} states",
+        [
+            repeats * ratio
+            for ratio in paired(
+                lambda: reference_walk(small, steps=steps),
+                lambda: random_walk(large, steps=repeats * steps),
+                runs=3,
+            )
+        ],
     )
 
 

@@ -214,6 +214,7 @@ def test_components_are_linked_by_a_ring_over_their_lowest_states():
 def test_a_key_gives_one_world_and_each_part_of_it_counts():
     world = build_topology("uniform", 100, 42)
     assert same(world, build_topology("uniform", 100, 42))
+    assert same(world, build_topology("uniform", np.int64(100), np.int64(42)))
     assert not same(world, build_topology("uniform", 100, 43))
     # Two independent samples of one law share edges by chance only: 600 · 6 / 99 = 36 expected.
     shared = pairs(world) & pairs(build_topology("baseline-symmetric", 100, 42))

@@ -103,16 +103,21 @@ def _unlink(node: int, after: Array, before: Array) -> None:
 @njit(cache=True)
 def _least_frequent(frequency: Array, size: int, rng: np.random.Generator) -> int:
     """Return one of the slots of the lowest frequency, all equally likely, taken in slot order."""
-    lowest = frequency[0]
+    # Nearly always the lowest frequency is 1, that of the item that entered last.
+    lowest = np.int32(1)
+    ties = 0
     for slot in range(size):
-        lowest = min(lowest, frequency[slot])
-    ties = np.int32(0)
-    for slot in range(size):
-        ties += np.int32(frequency[slot] == lowest)
-    skip = np.int32(rng.random() * ties)
+        ties += frequency[slot] == lowest
+    if ties == 0:
+        lowest = frequency[0]
+        for slot in range(size):
+            lowest = min(lowest, frequency[slot])
+        for slot in range(size):
+            ties += frequency[slot] == lowest
+    skip = int(rng.random() * ties)
     slot = 0
     while frequency[slot] != lowest or skip > 0:
-        skip -= np.int32(frequency[slot] == lowest)
+        skip -= frequency[slot] == lowest
         slot += 1
     return slot
 

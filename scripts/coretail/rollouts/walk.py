@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coretail.errors import InputError
 from coretail.streams import stream
+from coretail.worlds.checks import check_choice, check_integer
 from coretail.worlds.topology import Topology
 
 RETRIEVERS: tuple[str, ...] = ("uniform_frequency", "state_frequency", "state_uniform", "none")
@@ -105,11 +105,11 @@ def check_walk(steps: int, capacity: int, k: int, eviction: str, retriever: str)
     InputError
         Naming the key, the value and what is allowed.
     """
-    _check_integer("steps", steps, 1, MAX_STEPS)
-    _check_integer("capacity", capacity, 1, MAX_CAPACITY)
-    _check_integer("k", k, 1, MAX_K)
-    _check_choice("eviction", eviction, EVICTIONS)
-    _check_choice("retriever", retriever, RETRIEVERS)
+    check_integer("steps", steps, 1, MAX_STEPS)
+    check_integer("capacity", capacity, 1, MAX_CAPACITY)
+    check_integer("k", k, 1, MAX_K)
+    check_choice("eviction", eviction, EVICTIONS)
+    check_choice("retriever", retriever, RETRIEVERS)
 
 
 def random_walk(
@@ -174,7 +174,7 @@ def random_walk(
     # One kernel is compiled for Python's integers, not a further one for numpy's.
     steps, capacity, k = int(steps), int(capacity), int(k)
     if start is not None:
-        _check_integer("start", start, 0, topology.n_nodes - 1)
+        check_integer("start", start, 0, topology.n_nodes - 1)
 
     trajectory = stream(*topology.key, "trajectory", int(replicate))
     # Drawn even if it is given, so that naming the state that would be drawn changes nothing.
@@ -255,16 +255,3 @@ def random_walk(
         ),
         start=start,
     )
-
-
-def _check_integer(key: str, value: object, low: int, high: int) -> None:
-    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not integer or not low <= value <= high:  # type: ignore[operator]
-        raise InputError(
-            f"{key}: {value!r} is not allowed; allowed are integers from {low} to {high}"
-        )
-
-
-def _check_choice(key: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{key}: {value!r} is unknown; allowed are {', '.join(allowed)}")

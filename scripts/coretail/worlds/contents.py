@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from coretail.errors import InputError
 from coretail.streams import stream
 from coretail.worlds import words
+from coretail.worlds.checks import check_choice
 from coretail.worlds.topology import Topology
 
 VOCABULARIES: tuple[str, ...] = ("natural", "symbolic")
@@ -64,10 +64,7 @@ def build_contents(topology: Topology, vocabulary: str = "natural") -> Contents:
     InputError
         For an unknown vocabulary.
     """
-    if vocabulary not in VOCABULARIES:
-        raise InputError(
-            f"vocabulary: {vocabulary!r} is unknown; allowed are {', '.join(VOCABULARIES)}"
-        )
+    check_choice("vocabulary", vocabulary, VOCABULARIES)
     natural = vocabulary == "natural"
     symmetric = topology.family == "baseline-symmetric"
     rng = stream(*topology.key, "contents")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from coretail.errors import InputError
 from coretail.streams import entropy, stream
+from coretail.worlds.checks import check_choice, check_integer
 
 FAMILIES: tuple[str, ...] = (
     "uniform",
@@ -78,7 +79,7 @@ class Topology:
     @property
     def key(self) -> tuple[str, int, int]:
         """The key of the world's cell, from which its random streams derive."""
-        return self.family, self.n_nodes, self.seed
+        return self.family, int(self.n_nodes), int(self.seed)
 
     @property
     def n_edges(self) -> int:
@@ -127,13 +128,13 @@ class Topology:
 
 def minimum_nodes(family: str) -> int:
     """Return the smallest number of states for which the construction of a family exists."""
-    _check_family(family)
+    check_choice("family", family, FAMILIES)
     return _MINIMUM[family]
 
 
 def maximum_nodes(family: str, *, scale: bool = False) -> int:
     """Return the largest number of states that a family may have."""
-    _check_family(family)
+    check_choice("family", family, FAMILIES)
     if family in ("modular", "mixed") and not scale:
         return _MAXIMUM_UNSCALED_BLOCKS
     return _MAXIMUM
@@ -148,13 +149,8 @@ def check_world(family: str, n_nodes: int, *, scale: bool = False) -> None:
         For an unknown family, or a number of states outside the family's range. The message names
         the key, the value and what is allowed.
     """
-    _check_family(family)
     low, high = minimum_nodes(family), maximum_nodes(family, scale=scale)
-    if not _is_integer(n_nodes) or not low <= n_nodes <= high:
-        raise InputError(
-            f"n_nodes: {n_nodes!r} is not allowed for family {family!r}; "
-            f"allowed are integers from {low} to {high}"
-        )
+    check_integer("n_nodes", n_nodes, low, high, f"for family {family!r}")
 
 
 def build_topology(family: str, n_nodes: int, seed: int, *, scale: bool = False) -> Topology:
@@ -193,6 +189,7 @@ def build_topology(family: str, n_nodes: int, seed: int, *, scale: bool = False)
         As :func:`check_world`.
     """
     check_world(family, n_nodes, scale=scale)
+    n_nodes, seed = int(n_nodes), int(seed)
     edges = (
         _draw_with_networkx(family, n_nodes, seed)
         if n_nodes <= PAPER_SIZE
@@ -216,15 +213,6 @@ def build_topology(family: str, n_nodes: int, seed: int, *, scale: bool = False)
 def equal_blocks(n_nodes: int, n_blocks: int) -> list[int]:
     """Return the sizes of ``n_blocks`` blocks that differ by one state at most."""
     return [n_nodes // n_blocks + (block < n_nodes % n_blocks) for block in range(n_blocks)]
-
-
-def _check_family(family: str) -> None:
-    if family not in FAMILIES:
-        raise InputError(f"family: {family!r} is unknown; allowed are {', '.join(FAMILIES)}")
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _draw_with_networkx(family: str, n_nodes: int, seed: int) -> NDArray[np.int64]:
