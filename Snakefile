@@ -24,11 +24,11 @@ include: "workflow/rules/collect.smk"
 
 
 rule all:
-    message:
-        "Done: everything"
+    default_target: True
     input:
         ARTEFACTS,
-    default_target: True
+    message:
+        "Done: everything"
 
 
 onsuccess:

@@ -109,6 +109,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
         sys.exit(1)
     except BaseException as error:
         LOGGER.error("%s: %s; the traceback is in %s", type(error).__name__, error, log)
-        to_file.stream.write(traceback.format_exc())
-        to_file.flush()
+        to_file.close()
+        with log.open("a", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
         sys.exit(1)

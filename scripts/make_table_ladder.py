@@ -78,11 +78,7 @@ def unpaired(
     The reduction is that of geometric means: its interval is Welch's on ln(Gini).
     """
     gini = stats.t_interval(symmetric.values())
-    logs = [
-        [None if value is None or value <= 0 else math.log(value) for value in sample.values()]
-        for sample in (symmetric, regular)
-    ]
-    gap = stats.difference_interval(*logs)
+    gap = stats.difference_interval(logarithms(symmetric), logarithms(regular))
     return {
         "family": "uniform",
         "n_nodes": size,
@@ -97,6 +93,11 @@ def unpaired(
         "pairing": "unpaired",
         "reason": "; ".join(dict.fromkeys(filter(None, [gini.reason, gap.reason]))),
     }
+
+
+def logarithms(seeds: dict[int, float | None]) -> list[float | None]:
+    """Return ln(Gini) per seed, undefined where Gini is undefined or 0."""
+    return [math.log(value) if value else None for value in seeds.values()]
 
 
 def says(entry: dict[str, Any]) -> str:

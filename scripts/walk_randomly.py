@@ -1,5 +1,7 @@
 """Walk the worlds of one family and size at random, under every eviction rule."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
@@ -27,11 +29,10 @@ def main(job: Job) -> None:
             "seed": topology.seed,
         }
         for eviction in evictions:
-            before = done
             walk = random_walk(
                 topology,
                 eviction=eviction,
-                progress=lambda steps, before=before: report(before + steps),
+                progress=functools.partial(advance, report, done),
                 **settings,
             )
             done += settings["steps"]
@@ -70,6 +71,11 @@ def main(job: Job) -> None:
         )
     for name, tables in parts.items():
         artefacts.write(job.output(name), f"walk_{name}", pa.concat_tables(tables), job.spec)
+
+
+def advance(report: Callable[[int], None], before: int, steps: int) -> None:
+    """Report the steps of this walk on top of those before it."""
+    report(before + steps)
 
 
 if __name__ == "__main__":

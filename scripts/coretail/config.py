@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from jsonschema import Draft202012Validator
@@ -78,10 +78,11 @@ def _name(path: Iterable[str | int]) -> str:
 
 def _explain(error: ValidationError) -> list[str]:
     """Return one line per offence, in the words of someone who edits a YAML file."""
-    name, value = _name(error.absolute_path), error.instance
-    rule = error.validator_value
+    name, value = _name(error.absolute_path), cast(Any, error.instance)
+    rule = cast(Any, error.validator_value)
+    schema = cast(Any, error.schema)
     if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
+        known = sorted(schema.get("properties", {}))
         lines = []
         for key in sorted(set(value) - set(known), key=str):
             near = difflib.get_close_matches(str(key), known, n=1)
@@ -102,7 +103,7 @@ def _explain(error: ValidationError) -> list[str]:
         return [f"  {name}: {value!r} is not one of {', '.join(map(repr, rule))}"]
     if error.validator == "contains" and "const" in rule:
         return [f"  {name}: {value!r} must contain {rule['const']!r}"]
-    limits = _limits(error.schema)
+    limits = _limits(schema)
     if limits and error.validator in {
         "minimum",
         "maximum",

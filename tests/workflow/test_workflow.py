@@ -92,7 +92,9 @@ def test_a_failed_and_repaired_run_equals_a_clean_one(workflow, fresh_results, t
     workflow.set("steps: 400", "steps: 500")
     script = "scripts/walk_randomly.py"
     sound = (workflow.path / script).read_text()
-    workflow.set('    settings = dict(job.settings)\n', '    raise RuntimeError("broken")\n', script)
+    workflow.set(
+        "    settings = dict(job.settings)\n", '    raise RuntimeError("broken")\n', script
+    )
     assert "broken" in workflow.run(*target, ok=False)
     (workflow.path / script).write_text(sound)
     workflow.run(*target)
@@ -106,9 +108,7 @@ def fresh_results(finished, tmp_path):
 
     def run(steps, target):
         path = tmp_path / "clean"
-        shutil.copytree(
-            finished.path, path, ignore=shutil.ignore_patterns("results", ".snakemake")
-        )
+        shutil.copytree(finished.path, path, ignore=shutil.ignore_patterns("results", ".snakemake"))
         clean = type(finished)(path)
         clean.set("steps: 400", steps)
         clean.run(*target)

@@ -24,56 +24,56 @@ refuse_damaged(ARTEFACTS)
 
 
 rule tables:
-    message:
-        "Done: tables"
     input:
         *TABLES.values(),
+    message:
+        "Done: tables"
 
 
 rule figures:
-    message:
-        "Done: figures"
     input:
         *FIGURES.values(),
+    message:
+        "Done: figures"
 
 
 rule table1:
-    message:
-        "Done: table1"
     input:
         TABLES["table1"],
+    message:
+        "Done: table1"
 
 
 rule table_spectrum:
-    message:
-        "Done: table_spectrum"
     input:
         TABLES["table_spectrum"],
+    message:
+        "Done: table_spectrum"
 
 
 rule table_ladder:
-    message:
-        "Done: table_ladder"
     input:
         TABLES["table_ladder"],
+    message:
+        "Done: table_ladder"
 
 
 rule figure1:
-    message:
-        "Done: figure1"
     input:
         FIGURES["figure1"],
+    message:
+        "Done: figure1"
 
 
 rule figure3:
-    message:
-        "Done: figure3"
     input:
         FIGURES["figure3"],
+    message:
+        "Done: figure3"
 
 
 rule figure_sigma:
-    message:
-        "Done: figure_sigma"
     input:
         FIGURES["figure_sigma"],
+    message:
+        "Done: figure_sigma"

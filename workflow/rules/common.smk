@@ -67,13 +67,23 @@ def spec(name, *upstream, **settings):
     return SPECS[name]
 
 
+def walks(name):
+    """Return one file of each random-walk cell."""
+    return [
+        f"results/rollouts/random_walk/{family}/{n_nodes}/{name}.parquet"
+        for family in config["worlds"]["families"]
+        for n_nodes in config["worlds"]["sizes"]
+    ]
+
+
 def refuse_damaged(artefacts):
     """Stop before any job starts if an earlier result is not as its rule wrote it."""
     lines = manifest.damaged(map(Path, artefacts))
     if lines:
         raise WorkflowError(
             "Earlier results are damaged or foreign; nothing was changed. Put the right files back, "
-            "or delete these, and the workflow makes them again:\n  " + "\n  ".join(lines)
+            "or delete these, and the workflow makes them again:\n  "
+            + "\n  ".join(lines)
         )
 
 

@@ -2,8 +2,6 @@
 
 
 rule plot_figure1:
-    message:
-        "Figure 1, random-walk panel"
     input:
         counts=expand(
             "results/rollouts/random_walk/{family}/{n_nodes}/counts.parquet",
@@ -13,57 +11,59 @@ rule plot_figure1:
     output:
         pdf="results/figures/figure1.pdf",
         png="results/figures/figure1.png",
-    params:
-        spec=spec(
-            "plot_figure1",
-            "walk_randomly",
-            eviction=config["random_walk"]["evictions"][0],
-        ),
     log:
         "results/logs/plot_figure1.log",
     benchmark:
         "results/benchmarks/plot_figure1.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "plot_figure1",
+            "walk_randomly",
+            eviction=config["random_walk"]["evictions"][0],
+        ),
+    message:
+        "Figure 1, random-walk panel"
     script:
         "../../scripts/plot_figure1.py"
 
 
 rule plot_figure3:
-    message:
-        "Figure 3: the retriever ladder"
     input:
         ladder="results/tables/table_ladder.parquet",
     output:
         pdf="results/figures/figure3.pdf",
         png="results/figures/figure3.png",
-    params:
-        spec=spec("plot_figure3", "make_table_ladder"),
     log:
         "results/logs/plot_figure3.log",
     benchmark:
         "results/benchmarks/plot_figure3.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure3", "make_table_ladder"),
+    message:
+        "Figure 3: the retriever ladder"
     script:
         "../../scripts/plot_figure3.py"
 
 
 rule plot_figure_sigma:
-    message:
-        "Companion picture of Table 1"
     input:
         cells="results/tables/table1_cells.parquet",
     output:
         pdf="results/figures/figure_sigma.pdf",
         png="results/figures/figure_sigma.png",
-    params:
-        spec=spec("plot_figure_sigma", "make_table1"),
     log:
         "results/logs/plot_figure_sigma.log",
     benchmark:
         "results/benchmarks/plot_figure_sigma.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure_sigma", "make_table1"),
+    message:
+        "Companion picture of Table 1"
     script:
         "../../scripts/plot_figure_sigma.py"

@@ -2,8 +2,6 @@
 
 
 rule walk_randomly:
-    message:
-        "Random walk on {wildcards.family}, {wildcards.n_nodes} states"
     input:
         edges="results/worlds/{family}/{n_nodes}/edges.parquet",
     output:
@@ -11,18 +9,20 @@ rule walk_randomly:
         visits="results/rollouts/random_walk/{family}/{n_nodes}/visits.parquet",
         steps="results/rollouts/random_walk/{family}/{n_nodes}/steps.parquet",
         summary="results/rollouts/random_walk/{family}/{n_nodes}/summary.parquet",
-    params:
-        spec=spec(
-            "walk_randomly",
-            "build_world",
-            **config["random_walk"],
-        ),
     log:
         "results/logs/walk_randomly/{family}-{n_nodes}.log",
     benchmark:
         "results/benchmarks/walk_randomly/{family}-{n_nodes}.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "walk_randomly",
+            "build_world",
+            **config["random_walk"],
+        ),
+    message:
+        "Random walk on {wildcards.family}, {wildcards.n_nodes} states"
     script:
         "../../scripts/walk_randomly.py"
 
@@ -30,10 +30,14 @@ rule walk_randomly:
 # The ladder's many seeds are not worlds of their own: a topology is a function of its key, and the
 # job builds those it walks.
 rule climb_ladder:
-    message:
-        "Retriever ladder on {wildcards.family}, {wildcards.n_nodes} states"
     output:
         ladder="results/rollouts/ladder/{family}/{n_nodes}.parquet",
+    log:
+        "results/logs/climb_ladder/{family}-{n_nodes}.log",
+    benchmark:
+        "results/benchmarks/climb_ladder/{family}-{n_nodes}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
     params:
         spec=spec(
             "climb_ladder",
@@ -46,11 +50,7 @@ rule climb_ladder:
                 for key in ["steps", "capacity", "k", "reads_feed_frequency"]
             },
         ),
-    log:
-        "results/logs/climb_ladder/{family}-{n_nodes}.log",
-    benchmark:
-        "results/benchmarks/climb_ladder/{family}-{n_nodes}.tsv"
-    conda:
-        "../../envs/coretail.yaml"
+    message:
+        "Retriever ladder on {wildcards.family}, {wildcards.n_nodes} states"
     script:
         "../../scripts/climb_ladder.py"

@@ -2,8 +2,6 @@
 
 
 rule make_table1:
-    message:
-        "Table 1: finite-size trend under random-walk driving"
     input:
         concentration="results/audits/concentration.parquet",
         summary=walks("summary"),
@@ -13,46 +11,46 @@ rule make_table1:
         cells="results/tables/table1_cells.parquet",
         trends="results/tables/table1_trends.parquet",
         noise="results/tables/table1_noise.parquet",
-    params:
-        spec=spec("make_table1", "measure_concentration", paper=PAPER["table1"]),
     log:
         "results/logs/make_table1.log",
     benchmark:
         "results/benchmarks/make_table1.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec("make_table1", "measure_concentration", paper=PAPER["table1"]),
+    message:
+        "Table 1: finite-size trend under random-walk driving"
     script:
         "../../scripts/make_table1.py"
 
 
 rule make_table_spectrum:
-    message:
-        "Table of spectral exponents"
     input:
         spectra="results/audits/spectra.parquet",
     output:
         markdown="results/tables/table_spectrum.md",
         latex="results/tables/table_spectrum.tex",
         spectrum="results/tables/table_spectrum.parquet",
-    params:
-        spec=spec(
-            "make_table_spectrum",
-            "measure_spectra",
-            paper=PAPER["spectral_exponent"],
-        ),
     log:
         "results/logs/make_table_spectrum.log",
     benchmark:
         "results/benchmarks/make_table_spectrum.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_spectrum",
+            "measure_spectra",
+            paper=PAPER["spectral_exponent"],
+        ),
+    message:
+        "Table of spectral exponents"
     script:
         "../../scripts/make_table_spectrum.py"
 
 
 rule make_table_ladder:
-    message:
-        "Table of the retriever ladder"
     input:
         ladder=expand(
             "results/rollouts/ladder/{family}/{n_nodes}.parquet",
@@ -63,13 +61,15 @@ rule make_table_ladder:
         markdown="results/tables/table_ladder.md",
         latex="results/tables/table_ladder.tex",
         ladder="results/tables/table_ladder.parquet",
-    params:
-        spec=spec("make_table_ladder", "climb_ladder", paper=PAPER["ladder"]),
     log:
         "results/logs/make_table_ladder.log",
     benchmark:
         "results/benchmarks/make_table_ladder.tsv"
     conda:
         "../../envs/coretail.yaml"
+    params:
+        spec=spec("make_table_ladder", "climb_ladder", paper=PAPER["ladder"]),
+    message:
+        "Table of the retriever ladder"
     script:
         "../../scripts/make_table_ladder.py"

@@ -31,7 +31,7 @@ class Comparison:
     test
         ``vuong`` or ``nested``.
     indistinguishable
-        Whether \\|R\\| is below the gate: both laws describe the tail alike and z means nothing.
+        Whether |R| is below the gate: both laws describe the tail alike and z means nothing.
     reason
         Why a figure is None, else None.
     """
@@ -57,7 +57,7 @@ class Comparison:
         }
 
     def prefers(self, z: float) -> Literal["first", "second"] | None:
-        """Return the law preferred at \\|z\\| >= ``z``, None where neither is."""
+        """Return the law preferred at |z| >= ``z``, None where neither is."""
         if self.R is None or self.z is None or self.indistinguishable or abs(self.z) < z:
             return None
         return "first" if self.R > 0 else "second"
@@ -73,7 +73,7 @@ def vuong(first: Floats, second: Floats, counts: Ints, gate: float) -> Compariso
     counts
         How often each value occurs.
     gate
-        \\|R\\| below which the laws are called indistinguishable.
+        |R| below which the laws are called indistinguishable.
     """
     n = float(counts.sum())
     terms = first - second

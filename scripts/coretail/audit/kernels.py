@@ -139,8 +139,11 @@ def zeta_moments(alpha: float, q: float) -> tuple[float, float, float]:
             return z, mean, z2 / z - mean * mean
         k += 1.0
     a = q + k
-    shift = log_ratio(q, k)
-    scale = math.exp(-alpha * shift)
+    shift = 0.0
+    scale = 1.0
+    if k > 0.0:
+        shift = log_ratio(q, k)
+        scale = math.exp(-alpha * shift)
     am1 = alpha - 1.0
     b = a / am1 + 0.5
     b1 = -a / (am1 * am1)
@@ -170,39 +173,43 @@ def zeta_moments(alpha: float, q: float) -> tuple[float, float, float]:
 
 
 @kernel
-def fit_power_law(mean_log: float, q: float) -> tuple[float, float, float]:
-    """Return (alpha, Z, variance of L) of the maximum-likelihood power law.
-
-    ``mean_log`` is the mean of ln(x / q), positive. Newton's method on ln E[L] from the left and
-    on 1 / E[L] from the right, where neither can overshoot; near the root 1 / E[L] is almost linear
-    in alpha.
-    """
+def _power_law_guess(mean_log: float, q: float) -> float:
     step = log_ratio(q, 1.0) if q < 1e15 else 1.0 / q
     geometric = math.log1p(step / mean_log) / step
     continuous = 1.0 + 1.0 / (mean_log + 0.5 * step)
-    alpha = max(geometric, continuous)
-    z = 0.0
-    variance = 0.0
-    for _ in range(_MAX_NEWTON):
-        z, mean, variance = zeta_moments(alpha, q)
-        ratio = mean / mean_log
-        slope = variance / mean
-        if ratio > 1.5:
-            delta = math.log(ratio) / slope
-        else:
-            delta = (ratio - 1.0) / slope
-            if delta < 0.9 * (1.0 - alpha):
-                delta = 0.9 * (1.0 - alpha)
-        alpha += delta
-        if abs(delta) <= 1e-9 * (alpha - 1.0):
-            break
-    return alpha, z, variance
+    return max(geometric, continuous)
 
 
 @kernel
-def power_law_survival(alpha: float, q: float, z: float, x: float, log_x_q: float) -> float:
-    """Return P(X >= x) given ``z = zeta_scaled(alpha, q)`` and ln(x / q)."""
-    return math.exp(-alpha * log_x_q) * zeta_scaled(alpha, x) / z
+def _power_law_step(alpha: float, mean_log: float, q: float) -> tuple[float, float]:
+    """Return a Newton step for alpha and the variance of L at ``alpha``.
+
+    On ln E[L] from the left and on 1 / E[L] from the right, where neither can overshoot; near the
+    root 1 / E[L] is almost linear in alpha.
+    """
+    _, mean, variance = zeta_moments(alpha, q)
+    ratio = mean / mean_log
+    slope = variance / mean
+    if ratio > 1.5:
+        return math.log(ratio) / slope, variance
+    return max((ratio - 1.0) / slope, 0.9 * (1.0 - alpha)), variance
+
+
+@kernel
+def fit_power_law(mean_log: float, q: float) -> tuple[float, float]:
+    """Return (alpha, variance of L) of the maximum-likelihood power law.
+
+    ``mean_log`` is the mean of ln(x / q), positive; alpha has no upper bound.
+    """
+    alpha = _power_law_guess(mean_log, q)
+    variance = 0.0
+    for _ in range(_MAX_NEWTON):
+        delta, variance = _power_law_step(alpha, mean_log, q)
+        alpha += delta
+        # The error is of the order of the squared relative step.
+        if abs(delta) <= 1e-7 * (alpha - 1.0):
+            break
+    return alpha, variance
 
 
 @kernel
@@ -343,19 +350,31 @@ def scan(
     start = -1
     if guess > 0.0:
         start = min(last, int(np.searchsorted(u, guess)))
-        i = start
-        q = u[i]
-        alpha, _, _ = fit_power_law(sl[i] / tc[i], q)
-        z = zeta_scaled(alpha, q)
-        d, hint = power_law_distance(u, lnu, tc, i, q, alpha, z, full, math.inf, -1)
-        best_i, best_alpha, best_d = i, alpha, d
+        best_i = start
+        best_alpha, _ = fit_power_law(sl[start] / tc[start], u[start])
+        z = zeta_scaled(best_alpha, u[start])
+        best_d, hint = power_law_distance(
+            u, lnu, tc, start, u[start], best_alpha, z, full, math.inf, -1
+        )
     stride = max(1, int(math.sqrt(last + 1)))
     for phase in range(2):
         for i in range(last + 1):
             if (i % stride == 0) != (phase == 0) or i == start:
                 continue
             q = u[i]
-            alpha, _, _ = fit_power_law(sl[i] / tc[i], q)
+            mean_log = sl[i] / tc[i]
+            alpha = _power_law_guess(mean_log, q)
+            delta, _ = _power_law_step(alpha, mean_log, q)
+            alpha += delta
+            if hint >= i and abs(delta) < 0.1 * (alpha - 1.0):
+                # The survival function moves by at most |error of alpha| / (e (alpha - 1)), and
+                # the error is now far smaller than the last step: enough to drop most candidates.
+                margin = abs(delta) / (alpha - 1.0)
+                z = zeta_scaled(alpha, q)
+                d, _, _ = _gap(u, lnu, tc, i, q, lnu[i], alpha, z, full, hint)
+                if d > best_d + margin:
+                    continue
+            alpha, _ = fit_power_law(mean_log, q)
             z = zeta_scaled(alpha, q)
             d, hint = power_law_distance(u, lnu, tc, i, q, alpha, z, full, best_d, hint)
             if d < best_d or (d == best_d and i < best_i):
@@ -485,8 +504,8 @@ def truncated_moments(
     top = _log_f(alpha, lam, q, peak)
     # Moments up to k^2 and the Jacobian x of ln x weigh the far tail by x^3.
     k_hi = _fall(alpha - 3.0, lam, q, True)
-    k_lo = math.floor(_fall(alpha, lam, q, False))
-    k_ref = math.floor(peak)
+    k_lo = np.floor(_fall(alpha, lam, q, False))
+    k_ref = np.floor(peak)
     v_ref = log_less_line(q, k_ref, beta)
     l_ref = math.log1p(k_ref / q)
     s0 = 0.0
@@ -514,7 +533,7 @@ def truncated_moments(
         y = max(q + k_lo, q + k) - 0.5
         t0 = math.log1p((y - q) / q)
         t1 = math.log1p(k_hi / q)
-        panels = max(6, int(math.ceil((t1 - t0) / 1.25)))
+        panels = max(6, math.ceil((t1 - t0) / 1.25))
         h = (t1 - t0) / panels
         for p in range(panels):
             for g in range(16):
@@ -737,7 +756,7 @@ def _truncated_mass(alpha: float, lam: float, q: float, x1: float, x2: float) ->
         y2 = min(y2, q + k_end)
         span = math.log(y2 / y1)
         fall = _DROP
-    panels = max(1, int(math.ceil(max(span / 1.25, fall / 12.0))))
+    panels = max(1, math.ceil(max(span / 1.25, fall / 12.0)))
     h = span / panels
     integral = 0.0
     for p in range(panels):
@@ -1261,7 +1280,7 @@ def own_distance(
             return math.nan
         return law_distance(law, a, b, q, u, tc, i, full)
     mean_log, mean_v, mean_k, beta = tail_means(u, c, i, q)
-    alpha, _, _ = fit_power_law(mean_log, q)
+    alpha, _ = fit_power_law(mean_log, q)
     if law == POWER_LAW:
         return law_distance(law, alpha, 0.0, q, u, tc, i, full)
     a, b, _, converged = fit_truncated(mean_log, mean_v, mean_k, q, beta, alpha, False)
@@ -1290,7 +1309,7 @@ def bootstrap(
     attempts: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the distances of ``replicates`` samples drawn from a law above q and from the data below.
+    """Return the distances of samples drawn from a law above q and from the data below it.
 
     Parameters
     ----------
@@ -1301,14 +1320,13 @@ def bootstrap(
     refit
         Whether each observation is above q at random and the cutoff is scanned anew. Otherwise the
         cutoff is known: n draws, none below.
+    replicates
+        How many.
     attempts
         Samples tried per replicate: one without a cutoff is drawn again, since the null
         distribution is that of samples that have one. NaN where all fail.
     """
-    if law == TRUNCATED_POWER_LAW and b == 0.0:
-        drawn = POWER_LAW
-    else:
-        drawn = law
+    drawn = POWER_LAW if law == TRUNCATED_POWER_LAW and b == 0.0 else law
     log_z = log_normaliser(drawn, a, b, q)
     last = table.size - 1
     n_below = below_index.size

@@ -155,9 +155,7 @@ def draw(shape: Shape, size: int, rng: np.random.Generator) -> kernels.Floats:
     table = kernels.sampler_table(
         shape.number, shape.first, shape.second, shape.x_min, float(max(1, size))
     )
-    return kernels.draw(
-        shape.number, shape.first, shape.second, shape.x_min, size, *table, rng
-    )
+    return kernels.draw(shape.number, shape.first, shape.second, shape.x_min, size, *table, rng)
 
 
 def fit_laws(tail: Tail, *, full: bool = True) -> tuple[dict[Law, Fit], Shape | None]:
@@ -169,7 +167,7 @@ def fit_laws(tail: Tail, *, full: bool = True) -> tuple[dict[Law, Fit], Shape | 
     sample, x_min = tail.sample, tail.x_min
     means = kernels.tail_means(sample.values, sample.counts, tail.start, x_min)
     mean_log, _, mean_k, _ = means
-    alpha, _, variance = kernels.fit_power_law(mean_log, x_min)
+    alpha, variance = kernels.fit_power_law(mean_log, x_min)
     power = _fitted(
         tail,
         full,
@@ -178,10 +176,8 @@ def fit_laws(tail: Tail, *, full: bool = True) -> tuple[dict[Law, Fit], Shape | 
         None,
     )
     lam = math.log1p(1.0 / mean_k)
-    geometric = _fitted(
-        tail, full, Shape("exponential", x_min, 0.0, lam), {"lambda": lam}, None
-    )
-    truncated, free = _fit_truncated(tail, full, means, power)
+    geometric = _fitted(tail, full, Shape("exponential", x_min, 0.0, lam), {"lambda": lam}, None)
+    truncated, free = _fit_truncated(tail, full, means, alpha, power)
     return (
         {
             "power_law": power,
@@ -194,11 +190,11 @@ def fit_laws(tail: Tail, *, full: bool = True) -> tuple[dict[Law, Fit], Shape | 
 
 
 def _fit_truncated(
-    tail: Tail, full: bool, means: tuple[float, float, float, float], power: Fit
+    tail: Tail, full: bool, means: tuple[float, float, float, float], alpha: float, power: Fit
 ) -> tuple[Fit, Shape | None]:
     x_min = tail.x_min
     mean_log, mean_v, mean_k, beta = means
-    statistics = (mean_log, mean_v, mean_k, x_min, beta, power.parameters["alpha"])
+    statistics = (mean_log, mean_v, mean_k, x_min, beta, alpha)
     a, lam, _, converged = kernels.fit_truncated(*statistics, False)
     a_free, lam_free, loglik_free, converged_free = kernels.fit_truncated(*statistics, True)
     free = Shape("truncated_power_law", x_min, a_free, lam_free) if converged_free else None

@@ -146,9 +146,7 @@ def find_cutoff(sample: Sample, *, ks: Rule = "full", min_tail: int = 1) -> Cuto
     if reason is not None:
         return Cutoff(None, None, None, 0, reason)
     tc, sl = kernels.tail_sums(sample.values, sample.counts)
-    start, alpha, distance = kernels.scan(
-        sample.values, tc, sl, ks == "full", float(min_tail), 0.0
-    )
+    start, alpha, distance = kernels.scan(sample.values, tc, sl, ks == "full", float(min_tail), 0.0)
     if start < 0:
         reason = f"no cutoff: no tail of three distinct values has {min_tail} observations"
         return Cutoff(None, None, None, 0, reason)

@@ -29,11 +29,11 @@ class Thresholds:
     p_gof
         Smallest bootstrap p at which a law is not rejected.
     z
-        Smallest \\|z\\| at which a likelihood ratio prefers a law.
+        Smallest |z| at which a likelihood ratio prefers a law.
     n_tail
         Fewest observations in an auditable tail.
     ratio
-        Smallest \\|R\\| at which two laws are told apart.
+        Smallest |R| at which two laws are told apart.
     """
 
     p_gof: float = 0.10
@@ -63,8 +63,10 @@ class Evidence:
         Bootstrap p of the pure power law; None where no bootstrap was run.
     truncated_lognormal
         Truncated power law against log-normal: the paper's Lambda is its R.
-    lognormal_p
-        Bootstrap p of the log-normal, where :func:`preferred_alternative` asks for it.
+    own_p
+        Bootstrap p of the law that :func:`preferred_alternative` names.
+    truncated_note
+        What is to be known of the truncated law's fit, for example that it is at a bound.
     power_lognormal, power_exponential
         Power law against log-normal and exponential.
     truncated_power
@@ -75,7 +77,8 @@ class Evidence:
     n_tail: int
     p_gof: float | None
     truncated_lognormal: Comparison | None
-    lognormal_p: float | None
+    own_p: float | None
+    truncated_note: str | None
     power_lognormal: Comparison | None
     power_exponential: Comparison | None
     truncated_power: Comparison | None
@@ -100,10 +103,10 @@ def decide(evidence: Evidence, thresholds: Thresholds) -> tuple[Verdict, str]:
     """Return the verdict and the reason for it.
 
     In this order: not auditable (no cutoff, a short tail, no finite positive standard error of
-    Lambda); truncated-power-law-compatible (power law's p >= p_gof, Lambda > 0, \\|z\\| large);
-    log-normal-compatible (log-normal's own p >= p_gof, Lambda < 0, \\|z\\| large);
+    Lambda); truncated-power-law-compatible (power law's p >= p_gof, Lambda > 0, |z| large);
+    log-normal-compatible (log-normal's own p >= p_gof, Lambda < 0, |z| large);
     power-law-compatible (power law's p >= p_gof and no alternative preferred to it); undecided.
-    A likelihood ratio below the gate on \\|R\\| prefers nothing.
+    A likelihood ratio below the gate on |R| prefers nothing.
     """
     why_not = _not_auditable(evidence, thresholds)
     if why_not is not None:
@@ -114,27 +117,26 @@ def decide(evidence: Evidence, thresholds: Thresholds) -> tuple[Verdict, str]:
     if p is None:
         return "undecided", "no bootstrap p of the power law"
     power = f"power law: p = {p:.3g} {'>=' if p >= star else '<'} {star:g}"
-    lambda_text = _describe(evidence.truncated_lognormal, "Lambda")
+    lambda_text = _describe(evidence.truncated_lognormal)
+    if evidence.truncated_note is not None:
+        lambda_text += f" (truncated power law {evidence.truncated_note})"
     if p >= star and alternative == "truncated_power_law":
         return "truncated_power_law_compatible", f"{power}; {lambda_text}"
-    own = evidence.lognormal_p
+    own = evidence.own_p
+    parts = [] if own is None or alternative is None else [_own(alternative, own, star)]
     if alternative == "lognormal" and own is not None and own >= star:
-        return (
-            "lognormal_compatible",
-            f"log-normal: p = {own:.3g} >= {star:g}; {lambda_text}",
-        )
+        return "lognormal_compatible", "; ".join([*parts, lambda_text])
     better = _better_than_power_law(evidence, thresholds)
     if p >= star and not better:
         return "power_law_compatible", f"{power}; no alternative is preferred to it"
-    parts = [power]
     if better:
-        parts.append(f"preferred to it: {', '.join(better)}")
-    if alternative == "lognormal":
-        parts.append(
-            f"log-normal: p = {own:.3g} < {star:g}" if own is not None else "log-normal: no p"
-        )
-    parts.append(lambda_text)
-    return "undecided", "; ".join(parts)
+        parts.insert(0, f"preferred to it: {', '.join(better)}")
+    return "undecided", "; ".join([power, *parts, lambda_text])
+
+
+def _own(alternative: Alternative, p: float, star: float) -> str:
+    name = "log-normal" if alternative == "lognormal" else "truncated power law"
+    return f"{name}: p = {p:.3g} {'>=' if p >= star else '<'} {star:g}"
 
 
 def _not_auditable(evidence: Evidence, thresholds: Thresholds) -> str | None:
@@ -177,9 +179,9 @@ def _two_sided(z: float) -> float:
     return math.erfc(z / math.sqrt(2.0))
 
 
-def _describe(comparison: Comparison | None, name: str) -> str:
+def _describe(comparison: Comparison | None) -> str:
     if comparison is None or comparison.R is None:
-        return f"{name} undefined"
+        return "Lambda undefined"
     if comparison.indistinguishable or comparison.z is None:
-        return f"{name} = {comparison.R:.3g}: indistinguishable"
-    return f"{name} = {comparison.R:.3g}, z = {comparison.z:.3g}"
+        return f"Lambda = {comparison.R:.3g}: indistinguishable"
+    return f"Lambda = {comparison.R:.3g}, z = {comparison.z:.3g}"
