@@ -1,10 +1,14 @@
 """Plot Figure 1's random-walk panel: how access counts are distributed over memory items."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow.compute as pc
 
 from _entry import Job, run
 from coretail import artefacts
+from coretail.audit.laws import survival
+from coretail.audit.record import fitted_shapes
 from coretail.render.distributions import figure1_random_walk
 from coretail.render.style import save_figure
 
@@ -30,7 +34,28 @@ def main(job: Job) -> None:
             {**cell, "x": x, "ccdf": share}
             for x, share in zip(values.tolist(), shares.tolist(), strict=True)
         ]
-    save_figure(figure1_random_walk(rank_rows, ccdf_rows), job.output("pdf"), job.output("png"))
+    figure = figure1_random_walk(rank_rows, ccdf_rows, fitted_curves(job))
+    save_figure(figure, job.output("pdf"), job.output("png"))
+
+
+def fitted_curves(job: Job) -> list[dict[str, Any]]:
+    """Return the laws fitted to the first seed's access counts, as shares of all items."""
+    audits = artefacts.read_all(job.inputs("audits"), "audits").to_pylist()
+    first = min(row["seed"] for row in audits)
+    wanted = ("access", job.settings["ks"], job.settings["eviction"], first)
+    points = []
+    for row in audits:
+        if (row["kind"], row["ks_rule"], row["eviction"], row["seed"]) != wanted:
+            continue
+        for law, shape in fitted_shapes(row).items():
+            x = np.unique(np.geomspace(row["x_min"], 20 * row["x_min"], 60).round())
+            tail = survival(shape, x) * row["n_tail"] / row["n"]
+            points += [
+                {"family": row["family"], "law": law, "x": float(at), "ccdf": float(share)}
+                for at, share in zip(x, tail, strict=True)
+                if share * row["n"] >= 0.5
+            ]
+    return points
 
 
 if __name__ == "__main__":

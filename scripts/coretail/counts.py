@@ -1,5 +1,8 @@
 """Vectors of counts: what is accepted, and the first thing that is wrong with the rest."""
 
+import codecs
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,13 @@ from coretail.errors import InputError
 Counts = npt.NDArray[np.int64]
 
 _INT64_MAX = 2**63 - 1
+# UTF-32 first: its little-endian mark starts with UTF-16's.
+_FOREIGN = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
 
 
 def as_counts(values: npt.ArrayLike, *, minimum: int = 1, name: str = "counts") -> Counts:
@@ -59,3 +69,80 @@ def as_counts(values: npt.ArrayLike, *, minimum: int = 1, name: str = "counts") 
 
 def _is_count(value: Any, minimum: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= _INT64_MAX
+
+
+def read_counts(path: str | Path) -> Counts:
+    """Read a text file with one positive integer a line.
+
+    UTF-8 or ASCII, with or without a byte-order mark; any line ending; blanks around a number and
+    blank lines at the end are ignored. ``-`` is the standard input.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty or in another encoding, or a line is anything else
+        than one integer from 1 to 2**63 - 1: the first such line is named.
+    """
+    if str(path) == "-":
+        return parse_counts(sys.stdin.buffer.read(), name="standard input")
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path}: cannot be read: {reason}; give a readable text file") from error
+    return parse_counts(data, name=str(path))
+
+
+def parse_counts(data: bytes, *, name: str = "counts") -> Counts:
+    """Return the counts in the bytes of a text file; see :func:`read_counts`."""
+    for mark, encoding in _FOREIGN:
+        if data.startswith(mark):
+            raise InputError(f"{name}: the text is {encoding}; save it as UTF-8")
+    if b"\0" in data:
+        raise InputError(f"{name}: not a text file (or UTF-16 text): save it as UTF-8 text")
+    text = data.removeprefix(codecs.BOM_UTF8)
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = text.rstrip()
+    if not text:
+        raise InputError(f"{name}: no counts; give one positive integer a line")
+    raw = np.frombuffer(text, dtype=np.uint8)
+    digit = (raw >= ord("0")) & (raw <= ord("9"))
+    breaks = np.flatnonzero(raw == ord("\n"))
+    offenders = []
+    foreign = ~digit & ~np.isin(raw, np.frombuffer(b" \t\n", dtype=np.uint8))
+    if foreign.any():
+        offenders.append(int(np.searchsorted(breaks, np.argmax(foreign))))
+    start = digit.copy()
+    start[1:] &= ~digit[:-1]
+    starts = np.flatnonzero(start)
+    # Line i must hold the start of number i, and of no other.
+    first = np.concatenate([[-1], breaks])
+    last = np.concatenate([breaks, [raw.size]])
+    shared = min(starts.size, last.size)
+    misplaced = (starts[:shared] <= first[:shared]) | (starts[:shared] >= last[:shared])
+    if misplaced.any():
+        index = int(np.argmax(misplaced))
+        offenders.append(min(index, int(np.searchsorted(breaks, starts[index]))))
+    elif starts.size != last.size:
+        offenders.append(shared if starts.size < last.size else last.size - 1)
+    stop = digit.copy()
+    stop[:-1] &= ~digit[1:]
+    long = np.flatnonzero(np.flatnonzero(stop) - starts >= 18)
+    for index in long.tolist():
+        number = int(text[starts[index] :].split(None, 1)[0])
+        if number > _INT64_MAX:
+            offenders.append(int(np.searchsorted(breaks, starts[index])))
+            break
+    if not offenders:
+        counts = np.fromstring(text, dtype=np.int64, sep=" ")
+        if counts.min() >= 1:
+            return counts
+        offenders.append(int(np.argmin(counts)))
+    line = min(offenders)
+    shown = text.split(b"\n", line + 1)[line].decode("utf-8", "replace").strip()
+    what = repr(shown if len(shown) <= 40 else shown[:37] + "...") if shown else "a blank line"
+    raise InputError(
+        f"{name}, line {line + 1}: {what} is not a positive integer below 2**63; "
+        "give one a line, nothing else"
+    )

@@ -49,11 +49,16 @@ def instant_endpoint() -> Iterator[str]:
 
 
 def per_step(step: Callable[[int], object], first: int) -> float:
-    """Return the seconds that one of STEPS steps takes, numbered from ``first``."""
-    begun = time.perf_counter()
+    """Return the median seconds of STEPS steps, numbered from ``first``.
+
+    The median, since what other processes do to the disk and the processors is not the client's.
+    """
+    seconds = []
     for number in range(first, first + STEPS):
+        begun = time.perf_counter()
         step(number)
-    return (time.perf_counter() - begun) / STEPS
+        seconds.append(time.perf_counter() - begun)
+    return statistics.median(seconds)
 
 
 def compared(name: str, baseline: str, ratios: list[float]) -> dict[str, object]:

@@ -4,76 +4,62 @@ TABLES = {
     "table1": rules.make_table1.output,
     "table_spectrum": rules.make_table_spectrum.output,
     "table_ladder": rules.make_table_ladder.output,
+    "table_audit": rules.make_table_audit.output,
+    "table_calibration": rules.make_table_calibration.output,
+    "table_controls": rules.make_table_controls.output,
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
     "figure3": rules.plot_figure3.output,
     "figure_sigma": rules.plot_figure_sigma.output,
+    "figure_calibration": rules.plot_figure_calibration.output,
+    "figure_auditable": rules.plot_figure_auditable.output,
 }
-WORLDS = {"family": config["worlds"]["families"], "n_nodes": config["worlds"]["sizes"]}
+WORLDS = {
+    "family": config["worlds"]["families"],
+    "n_nodes": config["worlds"]["sizes"],
+}
+CELLS = {
+    "family": config["cells"]["families"],
+    "n_nodes": config["cells"]["n_nodes"],
+}
 ARTEFACTS = [
     *expand(rules.build_world.output, **WORLDS),
+    *expand(rules.build_world.output, **CELLS),
     *expand(rules.walk_randomly.output, **WORLDS),
     *rules.make_table_ladder.input.ladder,
     *rules.measure_concentration.output,
     *rules.measure_spectra.output,
+    *rules.make_table_audit.input.audits,
+    *rules.make_table_calibration.input.calibration,
+    *rules.make_table_controls.input.controls,
+    *rules.plot_figure_auditable.input.auditable,
     *(file for files in [*TABLES.values(), *FIGURES.values()] for file in files),
 ]
 
-refuse_damaged(ARTEFACTS)
+refuse_damaged(dict.fromkeys(ARTEFACTS))
 
 
 rule tables:
     input:
         *TABLES.values(),
     message:
-        "Done: tables"
+        "Done: all tables"
 
 
 rule figures:
     input:
         *FIGURES.values(),
     message:
-        "Done: figures"
+        "Done: all figures"
 
 
-rule table1:
-    input:
-        TABLES["table1"],
-    message:
-        "Done: table1"
+for name, files in [*TABLES.items(), *FIGURES.items()]:
 
-
-rule table_spectrum:
-    input:
-        TABLES["table_spectrum"],
-    message:
-        "Done: table_spectrum"
-
-
-rule table_ladder:
-    input:
-        TABLES["table_ladder"],
-    message:
-        "Done: table_ladder"
-
-
-rule figure1:
-    input:
-        FIGURES["figure1"],
-    message:
-        "Done: figure1"
-
-
-rule figure3:
-    input:
-        FIGURES["figure3"],
-    message:
-        "Done: figure3"
-
-
-rule figure_sigma:
-    input:
-        FIGURES["figure_sigma"],
-    message:
-        "Done: figure_sigma"
+    rule:
+        name:
+            name
+        input:
+            files,
+        message:
+            f"Done: {name}"

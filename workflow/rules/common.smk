@@ -19,13 +19,23 @@ def checked(config, files):
         for file in files:
             read_yaml(Path(file))
         config = check(config, read_yaml(ROOT / "workflow/schemas/config.schema.yaml"))
-        for key in ["worlds", "ladder"]:
-            for family in config["worlds"]["families"]:
-                for n_nodes in config[key]["sizes"]:
+        worlds, auditable, cells = (
+            config["worlds"],
+            config["auditable"],
+            config["cells"],
+        )
+        for key, families, sizes, scale in [
+            ("worlds.sizes", worlds["families"], worlds["sizes"], False),
+            ("ladder.sizes", worlds["families"], config["ladder"]["sizes"], False),
+            ("auditable.sizes", auditable["families"], auditable["sizes"], True),
+            ("cells.n_nodes", cells["families"], [cells["n_nodes"]], False),
+        ]:
+            for family in families:
+                for n_nodes in sizes:
                     try:
-                        check_world(family, n_nodes)
+                        check_world(family, n_nodes, scale=scale)
                     except InputError as error:
-                        raise InputError(f"{key}.sizes: {error}") from None
+                        raise InputError(f"{key}: {error}") from None
         if config["figures"]["n_nodes"] not in config["worlds"]["sizes"]:
             raise InputError(
                 f"figures.n_nodes: {config['figures']['n_nodes']} is not one of worlds.sizes "
@@ -43,6 +53,11 @@ def checked(config, files):
     config["worlds"]["families"].sort(key=FAMILIES.index)
     config["worlds"]["sizes"].sort()
     config["ladder"]["sizes"].sort()
+    config["calibration"]["n_tails"].sort()
+    config["auditable"]["families"].sort(key=FAMILIES.index)
+    config["auditable"]["sizes"].sort()
+    config["auditable"]["steps"].sort()
+    config["cells"]["families"].sort(key=FAMILIES.index)
     return config
 
 
@@ -50,6 +65,12 @@ config = checked(config, workflow.configfiles)
 
 # The paper's values stand beside ours in some tables: part of their settings, no input file.
 PAPER = read_yaml(ROOT / "workflow/resources/paper_values.yaml")
+
+# The random walk's memory, as its other uses share it.
+STORE = {
+    key: config["random_walk"][key]
+    for key in ["capacity", "k", "retriever", "reads_feed_frequency"]
+}
 
 SPECS = {}
 

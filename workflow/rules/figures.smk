@@ -8,6 +8,11 @@ rule plot_figure1:
             family=config["worlds"]["families"],
             n_nodes=config["figures"]["n_nodes"],
         ),
+        audits=expand(
+            "results/audits/random_walk/{family}/{n_nodes}.parquet",
+            family=config["worlds"]["families"],
+            n_nodes=config["figures"]["n_nodes"],
+        ),
     output:
         pdf="results/figures/figure1.pdf",
         png="results/figures/figure1.png",
@@ -21,7 +26,9 @@ rule plot_figure1:
         spec=spec(
             "plot_figure1",
             "walk_randomly",
+            "audit_walks",
             eviction=config["random_walk"]["evictions"][0],
+            ks=config["audit"]["ks"][0],
         ),
     message:
         "Figure 1, random-walk panel"
@@ -67,3 +74,58 @@ rule plot_figure_sigma:
         "Companion picture of Table 1"
     script:
         "../../scripts/plot_figure_sigma.py"
+
+
+rule plot_figure_calibration:
+    input:
+        calibration=expand(
+            "results/audits/calibration/{law}.parquet",
+            law=config["calibration"]["laws"],
+        ),
+        confusion="results/tables/table_calibration_confusion.parquet",
+    output:
+        pdf="results/figures/figure_calibration.pdf",
+        png="results/figures/figure_calibration.png",
+    log:
+        "results/logs/plot_figure_calibration.log",
+    benchmark:
+        "results/benchmarks/plot_figure_calibration.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "plot_figure_calibration",
+            "make_table_calibration",
+            p_gof=config["audit"]["thresholds"]["p_gof"],
+        ),
+    message:
+        "Figure of the audit's calibration"
+    script:
+        "../../scripts/plot_figure_calibration.py"
+
+
+rule plot_figure_auditable:
+    input:
+        auditable=expand(
+            "results/audits/auditable/{family}.parquet",
+            family=config["auditable"]["families"],
+        ),
+    output:
+        pdf="results/figures/figure_auditable.pdf",
+        png="results/figures/figure_auditable.png",
+    log:
+        "results/logs/plot_figure_auditable.log",
+    benchmark:
+        "results/benchmarks/plot_figure_auditable.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "plot_figure_auditable",
+            "map_auditable",
+            n_tail=config["audit"]["thresholds"]["n_tail"],
+        ),
+    message:
+        "Map of auditable random walks"
+    script:
+        "../../scripts/plot_figure_auditable.py"

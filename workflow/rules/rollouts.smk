@@ -45,10 +45,10 @@ rule climb_ladder:
             n_seeds=config["ladder"]["n_seeds"],
             rungs=config["ladder"]["rungs"],
             eviction=config["ladder"]["eviction"],
-            **{
-                key: config["random_walk"][key]
-                for key in ["steps", "capacity", "k", "reads_feed_frequency"]
-            },
+            steps=config["random_walk"]["steps"],
+            capacity=config["random_walk"]["capacity"],
+            k=config["random_walk"]["k"],
+            reads_feed_frequency=config["random_walk"]["reads_feed_frequency"],
         ),
     message:
         "Retriever ladder on {wildcards.family}, {wildcards.n_nodes} states"

@@ -73,3 +73,89 @@ rule make_table_ladder:
         "Table of the retriever ladder"
     script:
         "../../scripts/make_table_ladder.py"
+
+
+rule make_table_audit:
+    input:
+        audits=expand(
+            "results/audits/random_walk/{family}/{n_nodes}.parquet",
+            family=config["worlds"]["families"],
+            n_nodes=config["worlds"]["sizes"],
+        ),
+    output:
+        markdown="results/tables/table_audit.md",
+        latex="results/tables/table_audit.tex",
+        cells="results/tables/table_audit_cells.parquet",
+        verdicts="results/tables/table_audit_verdicts.parquet",
+    log:
+        "results/logs/make_table_audit.log",
+    benchmark:
+        "results/benchmarks/make_table_audit.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_audit",
+            "audit_walks",
+            ks=config["audit"]["ks"][0],
+            n_tail=config["audit"]["thresholds"]["n_tail"],
+            p_gof=config["audit"]["thresholds"]["p_gof"],
+        ),
+    message:
+        "Table of the random walks' audits"
+    script:
+        "../../scripts/make_table_audit.py"
+
+
+rule make_table_calibration:
+    input:
+        calibration=expand(
+            "results/audits/calibration/{law}.parquet",
+            law=config["calibration"]["laws"],
+        ),
+    output:
+        markdown="results/tables/table_calibration.md",
+        latex="results/tables/table_calibration.tex",
+        levels="results/tables/table_calibration_levels.parquet",
+        confusion="results/tables/table_calibration_confusion.parquet",
+    log:
+        "results/logs/make_table_calibration.log",
+    benchmark:
+        "results/benchmarks/make_table_calibration.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_calibration",
+            "calibrate_audit",
+            p_gof=config["audit"]["thresholds"]["p_gof"],
+        ),
+    message:
+        "Tables of the audit's calibration"
+    script:
+        "../../scripts/make_table_calibration.py"
+
+
+rule make_table_controls:
+    input:
+        controls=expand(
+            "results/audits/controls/{family}/{n_nodes}.parquet",
+            family=config["cells"]["families"],
+            n_nodes=config["cells"]["n_nodes"],
+        ),
+    output:
+        markdown="results/tables/table_controls.md",
+        latex="results/tables/table_controls.tex",
+        controls="results/tables/table_controls.parquet",
+    log:
+        "results/logs/make_table_controls.log",
+    benchmark:
+        "results/benchmarks/make_table_controls.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec("make_table_controls", "walk_controls"),
+    message:
+        "Table of the matched controls"
+    script:
+        "../../scripts/make_table_controls.py"

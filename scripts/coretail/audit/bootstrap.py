@@ -83,7 +83,8 @@ def goodness_of_fit(
     if fit.shape is None or fit.ks is None:
         return GoodnessOfFit(None, 0, fit.note)
     sample, start = tail.sample, tail.start
-    below = np.repeat(np.arange(start), sample.counts[:start])
+    lower = start if refit else 0
+    below = np.repeat(np.arange(lower), sample.counts[:lower])
     shape = fit.shape
     law = (shape.number, shape.first, shape.second, shape.x_min)
     table = kernels.sampler_table(*law, float(tail.n))
@@ -91,9 +92,9 @@ def goodness_of_fit(
     def block(index: int) -> kernels.Floats:
         return kernels.bootstrap(
             *law,
-            sample.values[:start],
+            sample.values[:lower],
             below,
-            sample.n if refit else tail.n,
+            below.size + tail.n,
             refit,
             full,
             float(min_tail),

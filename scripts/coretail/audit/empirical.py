@@ -67,14 +67,14 @@ def empirical_p(value: float | None, controls: Sequence[float | None]) -> Empiri
     controls
         The statistic of each control. None and NaN are counted and left out.
     """
-    defined = np.sort([float(c) for c in controls if _is_defined(c)])
+    defined = np.sort([float(c) for c in controls if c is not None and not math.isnan(c)])
     m = int(defined.size)
     missing = len(controls) - m
     quantiles: tuple[float | None, ...] = (None, None, None)
     if m:
         quantiles = tuple(float(q) for q in np.quantile(defined, (0.5, 0.025, 0.975)))
     median, low, high = quantiles
-    if value is None or not _is_defined(value):
+    if value is None or math.isnan(value):
         reason = "the value is undefined"
         return EmpiricalP(None, m, missing, median, low, high, None, None, None, reason)
     if m == 0:
@@ -202,7 +202,3 @@ def effect_at(
         float(np.std(ratios)),
         float(np.mean(scores)),
     )
-
-
-def _is_defined(value: float | None) -> bool:
-    return value is not None and not math.isnan(value)

@@ -55,7 +55,8 @@ _MIDPOINT = np.array([1 / 24, -7 / 5760, 31 / 967680, -127 / 154828800])
 _BINOMIAL = np.array([[math.comb(m, i) for i in range(7)] for m in range(7)], dtype=np.float64)
 _FACTORIAL = np.array([math.factorial(i) for i in range(8)], dtype=np.float64)
 
-_LOGS = np.log(np.maximum(np.arange(256), 1).astype(np.float64))
+_TABLED = 4096.0
+_LOGS = np.log(np.maximum(np.arange(_TABLED), 1.0))
 
 
 def _unit_legendre(n: int) -> tuple[Floats, Floats]:
@@ -71,12 +72,14 @@ _DROP = 42.0  # e^-42 = 6e-19: what is left out of an integral or a sum
 _DIRECT = 400  # widest support, in integers, that is summed term by term
 _SMOOTH_FROM = 64.0  # below it terms are summed one by one
 _MAX_NEWTON = 200
+# Newton's decrement, per observation, whose step ends a search: the next would be its square.
+_QUADRATIC = 1e-12
 
 
 @kernel
 def log_ratio(q: float, k: float) -> float:
     """Return ln((q + k) / q)."""
-    if q + k < 256.0 and q == math.floor(q) and k == math.floor(k):
+    if q + k < _TABLED and q == math.floor(q) and k == math.floor(k):
         return _LOGS[int(q + k)] - _LOGS[int(q)]
     return math.log1p(k / q)
 
@@ -174,7 +177,8 @@ def zeta_moments(alpha: float, q: float) -> tuple[float, float, float]:
 
 @kernel
 def _power_law_guess(mean_log: float, q: float) -> float:
-    step = log_ratio(q, 1.0) if q < 1e15 else 1.0 / q
+    """Return a first alpha: the better of a continuous law from q - 1/2 and a geometric one."""
+    step = log_ratio(q, 1.0)
     geometric = math.log1p(step / mean_log) / step
     continuous = 1.0 + 1.0 / (mean_log + 0.5 * step)
     return max(geometric, continuous)
@@ -363,17 +367,25 @@ def scan(
                 continue
             q = u[i]
             mean_log = sl[i] / tc[i]
-            alpha = _power_law_guess(mean_log, q)
-            delta, _ = _power_law_step(alpha, mean_log, q)
-            alpha += delta
-            if hint >= i and abs(delta) < 0.1 * (alpha - 1.0):
-                # The survival function moves by at most |error of alpha| / (e (alpha - 1)), and
-                # the error is now far smaller than the last step: enough to drop most candidates.
-                margin = abs(delta) / (alpha - 1.0)
-                z = zeta_scaled(alpha, q)
-                d, _, _ = _gap(u, lnu, tc, i, q, lnu[i], alpha, z, full, hint)
-                if d > best_d + margin:
-                    continue
+            if hint >= i:
+                # Most candidates fall at the place where the last one fell, and an approximate
+                # alpha shows it: a survival function moves by at most |error| / (e (alpha - 1)).
+                # The error of the continuous law is (alpha - 1)(alpha - 5) / (12 q^2) of alpha - 1,
+                # and that after a Newton step far smaller than the step.
+                alpha = 1.0 + 1.0 / (mean_log + 0.5 / q)
+                ratio = alpha / q
+                if ratio < 0.25:
+                    margin = 0.5 * ratio * ratio
+                else:
+                    alpha = _power_law_guess(mean_log, q)
+                    delta, _ = _power_law_step(alpha, mean_log, q)
+                    alpha += delta
+                    margin = abs(delta) / (alpha - 1.0)
+                if margin < 0.1:
+                    z = zeta_scaled(alpha, q)
+                    d, _, _ = _gap(u, lnu, tc, i, q, lnu[i], alpha, z, full, hint)
+                    if d > best_d + margin:
+                        continue
             alpha, _ = fit_power_law(mean_log, q)
             z = zeta_scaled(alpha, q)
             d, hint = power_law_distance(u, lnu, tc, i, q, alpha, z, full, best_d, hint)
@@ -519,7 +531,7 @@ def truncated_moments(
         direct_to = max(_SMOOTH_FROM - q, 0.0)
     k = k_lo
     while k <= k_hi and k < direct_to:
-        f = math.exp(_log_f(alpha, lam, q, k) - top)
+        f = math.exp(-alpha * log_ratio(q, k) - lam * k - top)
         dv = log_less_line(q, k, beta) - v_ref
         dk = k - k_ref
         s0 += f
@@ -654,7 +666,15 @@ def _bracket_truncated(
 
 @kernel
 def fit_truncated(
-    mean_log: float, mean_v: float, mean_k: float, q: float, beta: float, alpha: float, free: bool
+    mean_log: float,
+    mean_v: float,
+    mean_k: float,
+    q: float,
+    beta: float,
+    alpha: float,
+    free: bool,
+    start_alpha: float,
+    start_lam: float,
 ) -> tuple[float, float, float, bool]:
     """Return (alpha, lam, log-likelihood per observation, converged) of the truncated power law.
 
@@ -662,22 +682,27 @@ def fit_truncated(
     concave in (alpha, lam). lam = 0 is the maximum exactly if the pure power law's mean of k does
     not exceed the sample's (Karush-Kuhn-Tucker); otherwise damped Newton steps inside lam > 0.
     With ``free`` false alpha >= 0 is imposed too; where it binds the fit is the exponential law.
+    ``start_lam > 0`` starts the search at the values given.
     """
     if power_law_mean_k(alpha, q) <= mean_k:
         z = zeta_scaled(alpha, q)
         return alpha, 0.0, -alpha * mean_log - math.log(z), True
     lam_geometric = math.log1p(1.0 / mean_k)
-    a = 0.0
-    lam = lam_geometric
-    # Start from the better of the exponential law and a slightly truncated power law.
-    logz, ev, ek, vvv, vvk, vkk = truncated_moments(a, lam, q, beta)
-    value = -lam * mean_k - logz
-    lam_start = 0.1 * lam_geometric
-    start = truncated_moments(alpha, lam_start, q, beta)
-    value_start = -alpha * mean_log - lam_start * mean_k - start[0]
-    if value_start > value:
-        a, lam, value = alpha, lam_start, value_start
-        logz, ev, ek, vvv, vvk, vkk = start
+    if start_lam > 0.0:
+        a, lam = start_alpha, start_lam
+        logz, ev, ek, vvv, vvk, vkk = truncated_moments(a, lam, q, beta)
+        value = -a * mean_log - lam * mean_k - logz
+    else:
+        # The better of the exponential law and a slightly truncated power law.
+        a, lam = 0.0, lam_geometric
+        logz, ev, ek, vvv, vvk, vkk = truncated_moments(a, lam, q, beta)
+        value = -lam * mean_k - logz
+        lam_other = 0.1 * lam_geometric
+        other = truncated_moments(alpha, lam_other, q, beta)
+        value_other = -alpha * mean_log - lam_other * mean_k - other[0]
+        if value_other > value:
+            a, lam, value = alpha, lam_other, value_other
+            logz, ev, ek, vvv, vvk, vkk = other
     converged = False
     cut = 0
     for _ in range(_MAX_NEWTON):
@@ -718,7 +743,7 @@ def fit_truncated(
             break
         a, lam, value = a_new, lam_new, value_new
         logz, ev, ek, vvv, vvk, vkk = trial
-        if step == 1.0 and decrement < 1e-18:
+        if step == 1.0 and decrement < _QUADRATIC:
             converged = True
             break
     if not free and (a < 0.0 or not converged):
@@ -739,7 +764,7 @@ def _truncated_mass(alpha: float, lam: float, q: float, x1: float, x2: float) ->
         rest = x2 - x
         if rest > 32.0 and x >= _SMOOTH_FROM and lam + alpha / x < 0.45:
             break
-        f = math.exp(_log_f(alpha, lam, q, x - q))
+        f = math.exp(-alpha * log_ratio(q, x - q) - lam * (x - q))
         total += f
         if f < 1e-22:
             return total
@@ -842,8 +867,32 @@ def _interval(s: float, e: float, w: float, sums: Floats) -> tuple[float, float]
 
 
 @kernel
+def _is_narrow(slope: float, e: float, w: float) -> bool:
+    return abs(slope) * w < 0.1 and e * w * w < 0.01
+
+
+@kernel
+def _narrow_mean(slope: float, e: float, w: float) -> float:
+    """Return the mean of exp(-slope d - e d^2) over -w/2 <= d <= w/2, to 1e-15 if narrow."""
+    m2 = w * w / 12.0
+    m4 = w * w * w * w / 80.0
+    m6 = m2 * m4 * 960.0 / 448.0
+    s2 = slope * slope
+    return (
+        1.0
+        + (0.5 * s2 - e) * m2
+        + (s2 * s2 / 24.0 - 0.5 * s2 * e + 0.5 * e * e) * m4
+        + (s2 * s2 * s2 / 720.0 - s2 * s2 * e / 24.0 + 0.25 * s2 * e * e - e * e * e / 6.0) * m6
+    )
+
+
+@kernel
 def lognormal_log_mass(eta1: float, eta2: float, y: float, width: float, sums: Floats) -> float:
     """Return ln of the integral of exp(-eta1 t - eta2 t^2) over y <= t <= y + width."""
+    mid = y + 0.5 * width
+    slope = eta1 + 2.0 * eta2 * mid
+    if _is_narrow(slope, eta2, width):
+        return -mid * (eta1 + eta2 * mid) + math.log(width * _narrow_mean(slope, eta2, width))
     _, height = _interval(eta1 + 2.0 * eta2 * y, eta2, width, sums)
     return -y * (eta1 + eta2 * y) + height + math.log(sums[0])
 
@@ -853,16 +902,39 @@ def _lognormal_moments(
     eta1: float, eta2: float, y: float, width: float, sums: Floats, out: Floats
 ) -> None:
     """Fill ``out``: ln mass, E t, E t^2, var t, cov(t, t^2), var t^2 on y <= t <= y + width."""
-    peak, height = _interval(eta1 + 2.0 * eta2 * y, eta2, width, sums)
-    s0 = sums[0]
-    m1 = sums[1] / s0
-    m2 = sums[2] / s0
-    m3 = sums[3] / s0
-    m4 = sums[4] / s0
+    mid = y + 0.5 * width
+    slope = eta1 + 2.0 * eta2 * mid
+    if _is_narrow(slope, eta2, width):
+        w2 = width * width
+        u2 = w2 / 12.0
+        u4 = w2 * w2 / 80.0
+        u6 = w2 * w2 * w2 / 448.0
+        s2 = slope * slope
+        mean = _narrow_mean(slope, eta2, width)
+        b2 = 0.5 * s2 - eta2
+        b3 = slope * (eta2 - s2 / 6.0)
+        m1 = (
+            -slope * u2
+            + b3 * u4
+            + slope * (s2 * eta2 / 6.0 - s2 * s2 / 120.0 - 0.5 * eta2 * eta2) * u6
+        ) / mean
+        m2 = (u2 + b2 * u4 + (s2 * s2 / 24.0 - 0.5 * s2 * eta2 + 0.5 * eta2 * eta2) * u6) / mean
+        m3 = (-slope * u4 + b3 * u6) / mean
+        m4 = (u4 + b2 * u6) / mean
+        peak = 0.5 * width
+        ln_mass = -mid * (eta1 + eta2 * mid) + math.log(width * mean)
+    else:
+        peak, height = _interval(eta1 + 2.0 * eta2 * y, eta2, width, sums)
+        s0 = sums[0]
+        m1 = sums[1] / s0
+        m2 = sums[2] / s0
+        m3 = sums[3] / s0
+        m4 = sums[4] / s0
+        ln_mass = -y * (eta1 + eta2 * y) + height + math.log(s0)
     c = y + peak
     var = m2 - m1 * m1
     cov = m3 - m1 * m2
-    out[0] = -y * (eta1 + eta2 * y) + height + math.log(s0)
+    out[0] = ln_mass
     out[1] = c + m1
     out[2] = c * c + 2.0 * c * m1 + m2
     out[3] = var
@@ -898,6 +970,63 @@ def _lognormal_derivatives(
 
 
 @kernel
+def _climb_lognormal(
+    ys: Floats, ws: Floats, cs: Floats, n: float, eta1: float, eta2: float
+) -> tuple[float, float, float, bool]:
+    """Return (eta1, eta2, log-likelihood per observation, converged) from a start in eta2 >= 0."""
+    out = np.empty(9)
+    trial = np.empty(9)
+    _lognormal_derivatives(ys, ws, cs, n, eta1, eta2, out)
+    converged = False
+    for _ in range(_MAX_NEWTON):
+        g1 = out[1]
+        g2 = out[2]
+        if eta2 == 0.0 and g2 <= 0.0:
+            converged = True
+            break
+        h11 = -out[3]
+        h12 = -out[4]
+        h22 = -out[5]
+        enough = _QUADRATIC
+        if not (h11 > 0.0 and h11 * h22 - h12 * h12 > 1e-10 * h11 * h22):
+            enough = 1e-20
+            h11 = out[6]
+            h12 = out[7]
+            h22 = out[8]
+        det = h11 * h22 - h12 * h12
+        if not det > 0.0:
+            break
+        d1 = (h22 * g1 - h12 * g2) / det
+        d2 = (h11 * g2 - h12 * g1) / det
+        if eta2 == 0.0 and d2 < 0.0:
+            d1 = g1 / h11
+            d2 = 0.0
+        decrement = g1 * d1 + g2 * d2
+        step = 1.0
+        if eta2 + d2 < 0.0:
+            step = -eta2 / d2
+        accepted = False
+        for _halving in range(60):
+            a1 = eta1 + step * d1
+            a2 = max(0.0, eta2 + step * d2)
+            if a2 > 0.0 or a1 > 0.0:
+                _lognormal_derivatives(ys, ws, cs, n, a1, a2, trial)
+                if trial[0] >= out[0] + 1e-4 * step * decrement or decrement < 1e-13:
+                    accepted = True
+                    break
+            step *= 0.5
+        if not accepted:
+            converged = decrement < 1e-9
+            break
+        eta1, eta2 = a1, a2
+        out, trial = trial, out
+        if step == 1.0 and decrement < enough:
+            converged = True
+            break
+    return eta1, eta2, out[0], converged
+
+
+@kernel
 def fit_lognormal(
     u: Floats, c: Ints, i: int, q: float, eta1: float, eta2: float
 ) -> tuple[float, float, float, float, bool]:
@@ -905,8 +1034,8 @@ def fit_lognormal(
 
     First the limit eta2 = 0, a power law of exponent 1 + eta1; where the gradient there points to
     eta2 <= 0 it is the maximum. Otherwise Newton steps inside eta2 >= 0, damped, with the Fisher
-    information in place of an indefinite Hessian. ``eta1, eta2`` start the search if eta2 > 0 and
-    they beat the limit.
+    information in place of an indefinite Hessian. With eta2 > 0, ``eta1, eta2`` start the search;
+    where they lead to a maximum inside, the limit is not computed (NaN).
     """
     m = u.size - i
     t0 = q - 0.5
@@ -924,76 +1053,29 @@ def fit_lognormal(
         mean_log += cs[j] * (ys[j] + 0.5 * ws[j])
     mean_log /= n
     out = np.empty(9)
-    trial = np.empty(9)
+    if eta2 > 0.0:
+        a1, a2, value, converged = _climb_lognormal(ys, ws, cs, n, eta1, eta2)
+        if converged and a2 > 0.0:
+            return a1, a2, value, math.nan, True
     # The limit: the discretised Pareto law, a concave problem in eta1 alone.
     b = 1.0 / mean_log
     converged = False
     for _ in range(_MAX_NEWTON):
         _lognormal_derivatives(ys, ws, cs, n, b, 0.0, out)
         curvature = -out[3] if out[3] < 0.0 else out[6]
-        step = out[1] / curvature
-        if step < -0.9 * b:
-            step = -0.9 * b
+        step = max(out[1] / curvature, -0.9 * b)
         b += step
         if abs(step) <= 1e-10 * b:
             converged = True
             break
     _lognormal_derivatives(ys, ws, cs, n, b, 0.0, out)
     limit = out[0]
-    if eta2 > 0.0:
-        _lognormal_derivatives(ys, ws, cs, n, eta1, eta2, trial)
-        if trial[0] > limit:
-            out, trial = trial, out
-        else:
-            eta1, eta2 = b, 0.0
-    else:
-        eta1, eta2 = b, 0.0
-    if eta2 == 0.0 and out[2] <= 0.0:
+    if out[2] <= 0.0:
         return b, 0.0, limit, limit, converged
-    converged = False
-    for _ in range(_MAX_NEWTON):
-        g1 = out[1]
-        g2 = out[2]
-        if eta2 == 0.0 and g2 <= 0.0:
-            converged = True
-            break
-        h11 = -out[3]
-        h12 = -out[4]
-        h22 = -out[5]
-        if not (h11 > 0.0 and h11 * h22 - h12 * h12 > 1e-10 * h11 * h22):
-            h11 = out[6]
-            h12 = out[7]
-            h22 = out[8]
-        det = h11 * h22 - h12 * h12
-        if not det > 0.0:
-            break
-        d1 = (h22 * g1 - h12 * g2) / det
-        d2 = (h11 * g2 - h12 * g1) / det
-        decrement = g1 * d1 + g2 * d2
-        step = 1.0
-        if eta2 + d2 < 0.0:
-            step = -eta2 / d2 if eta2 > 0.0 else 0.0
-        accepted = False
-        for _halving in range(60):
-            a1 = eta1 + step * d1
-            a2 = max(0.0, eta2 + step * d2)
-            if a2 > 0.0 or a1 > 0.0:
-                _lognormal_derivatives(ys, ws, cs, n, a1, a2, trial)
-                if trial[0] >= out[0] + 1e-4 * step * decrement or decrement < 1e-13:
-                    accepted = True
-                    break
-            step *= 0.5
-        if not accepted:
-            converged = decrement < 1e-9
-            break
-        eta1, eta2 = a1, a2
-        out, trial = trial, out
-        if step == 1.0 and decrement < 1e-18:
-            converged = True
-            break
-    if out[0] < limit:
+    a1, a2, value, converged = _climb_lognormal(ys, ws, cs, n, b, 0.0)
+    if value < limit:
         return b, 0.0, limit, limit, converged
-    return eta1, eta2, out[0], limit, converged
+    return a1, a2, value, limit, converged
 
 
 # Any law: log mass, distance, draws ---------------------------------------------------------------
@@ -1023,8 +1105,8 @@ def log_mass(law: int, a: float, b: float, q: float, log_z: float, x: float) -> 
         y = math.log1p(k / (q - 0.5))
         return lognormal_log_mass(a, b, y, math.log1p(1.0 / (x - 0.5)), sums) - log_z
     if law == POWER_LAW:
-        return -a * math.log1p(k / q) - log_z
-    return _log_f(a, b, q, k) - log_z
+        return -a * log_ratio(q, k) - log_z
+    return -a * log_ratio(q, k) - b * k - log_z
 
 
 @kernel
@@ -1270,12 +1352,15 @@ def own_distance(
     i: int,
     q: float,
     full: bool,
-    eta1: float,
-    eta2: float,
+    a: float,
+    b: float,
 ) -> float:
-    """Fit a law to the tail u[i:] from q up and return its distance; NaN without convergence."""
+    """Fit a law to the tail u[i:] from q up and return its distance; NaN without convergence.
+
+    ``a, b`` start the search.
+    """
     if law == LOGNORMAL:
-        a, b, _, _, converged = fit_lognormal(u, c, i, q, eta1, eta2)
+        a, b, _, _, converged = fit_lognormal(u, c, i, q, a, b)
         if not converged:
             return math.nan
         return law_distance(law, a, b, q, u, tc, i, full)
@@ -1283,7 +1368,7 @@ def own_distance(
     alpha, _ = fit_power_law(mean_log, q)
     if law == POWER_LAW:
         return law_distance(law, alpha, 0.0, q, u, tc, i, full)
-    a, b, _, converged = fit_truncated(mean_log, mean_v, mean_k, q, beta, alpha, False)
+    a, b, _, converged = fit_truncated(mean_log, mean_v, mean_k, q, beta, alpha, False, a, b)
     if not converged:
         return math.nan
     return law_distance(law, a, b, q, u, tc, i, full)
@@ -1316,10 +1401,9 @@ def bootstrap(
     below_u, below_index
         Distinct values below q, and for every observation below q (sorted) the index of its value.
     n
-        Observations in a sample, or in its tail where ``refit`` is false.
+        Observations in a sample: each is one of those below q, or a draw, in their proportion.
     refit
-        Whether each observation is above q at random and the cutoff is scanned anew. Otherwise the
-        cutoff is known: n draws, none below.
+        Whether the cutoff is scanned anew. Otherwise it is known, and nothing may be below it.
     replicates
         How many.
     attempts
@@ -1330,6 +1414,7 @@ def bootstrap(
     log_z = log_normaliser(drawn, a, b, q)
     last = table.size - 1
     n_below = below_index.size
+    scale = 1.0 / (n - n_below)
     buckets = guide.size
     below_c = np.empty(below_u.size, dtype=np.int64)
     tail_c = np.empty(last, dtype=np.int64)
@@ -1339,19 +1424,15 @@ def bootstrap(
         for _ in range(attempts):
             below_c[:] = 0
             tail_c[:] = 0
-            n_tail = n
-            if refit:
-                n_tail = 0
-                for _ in range(n):
-                    j = int(rng.random() * n)
-                    if j < n_below:
-                        below_c[below_index[j]] += 1
-                    else:
-                        n_tail += 1
             n_far = 0
             top = -1
-            for _ in range(n_tail):
-                v = 1.0 - rng.random()
+            for _ in range(n):
+                place = rng.random() * n
+                if place < n_below:
+                    below_c[below_index[int(place)]] += 1
+                    continue
+                # Given that it is above the cutoff, the place is uniform there.
+                v = max((n - place) * scale, 1e-17)
                 t = guide[min(buckets - 1, int(v * buckets))]
                 while t < last and table[t + 1] >= v:
                     t += 1
@@ -1396,8 +1477,12 @@ def bootstrap(
                 i, _, d = scan(u, tc, sl, full, min_tail, q)
                 if i < 0:
                     continue
-                if law != POWER_LAW:
-                    d = own_distance(law, u, c, tc, i, u[i], full, 0.0, 0.0)
+                if law == LOGNORMAL:
+                    # The same law seen from another cutoff.
+                    eta1 = a + 2.0 * b * math.log((u[i] - 0.5) / (q - 0.5))
+                    d = own_distance(law, u, c, tc, i, u[i], full, eta1, b)
+                elif law != POWER_LAW:
+                    d = own_distance(law, u, c, tc, i, u[i], full, a, b)
             if d == d:
                 out[r] = d
                 break

@@ -195,8 +195,10 @@ def _fit_truncated(
     x_min = tail.x_min
     mean_log, mean_v, mean_k, beta = means
     statistics = (mean_log, mean_v, mean_k, x_min, beta, alpha)
-    a, lam, _, converged = kernels.fit_truncated(*statistics, False)
-    a_free, lam_free, loglik_free, converged_free = kernels.fit_truncated(*statistics, True)
+    a, lam, _, converged = kernels.fit_truncated(*statistics, False, 0.0, 0.0)
+    a_free, lam_free, loglik_free, converged_free = kernels.fit_truncated(
+        *statistics, True, 0.0, 0.0
+    )
     free = Shape("truncated_power_law", x_min, a_free, lam_free) if converged_free else None
     parameters: dict[str, float | None] = {
         "alpha": a if converged else None,

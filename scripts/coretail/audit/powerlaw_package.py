@@ -99,9 +99,9 @@ def powerlaw_report(
                 ratio, p = (float(v) for v in fit.distribution_compare(*pair))
                 z = float(fit.distribution_compare(*pair, normalized_ratio=True)[0])
         except Exception as error:
-            reason = f"powerlaw failed: {type(error).__name__}: {error}"
+            failure = f"powerlaw failed: {type(error).__name__}: {error}"
             return PackageReport(
-                version, alpha_bounded, None, 0, None, None, None, None, None, reason
+                version, alpha_bounded, None, 0, None, None, None, None, None, failure
             )
     figures = [x_min, alpha, ks, *(v for v in (ratio, z, p) if v is not None)]
     reason = None if all(map(math.isfinite, figures)) else "powerlaw returns no finite figure"

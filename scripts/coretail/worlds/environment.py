@@ -44,3 +44,11 @@ class Environment:
             *self._topology.key, "environment", self._replicate, int(state), int(action), visit
         )
         return begin + int(rng.random() * (end - begin))
+
+
+def start_state(topology: Topology) -> int:
+    """Return the state in which an agent and all its matched controls start in a world.
+
+    Drawn uniformly from the cell's own stream.
+    """
+    return int(stream(*topology.key, "start").random() * topology.n_nodes)

@@ -1,0 +1,5 @@
+"""Run the command line: ``python -m coretail``."""
+
+from coretail.cli import main
+
+raise SystemExit(main())
