@@ -107,7 +107,7 @@ def verdict_table(rows: Rows, p_star: float) -> tables.TableSpec:
         ),
         rows=tuple(rows),
         notes=(
-            "The paper: a pure-power-law pass rate of 0% over its 54 cells, by an unnamed cutoff rule.",
+            "The paper: a pure-power-law pass rate of 0% over 54 cells, by an unnamed cutoff rule.",
         ),
         layout="page",
         blocks="eviction",

@@ -46,6 +46,12 @@ def judge(name: str, cells: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [row | {"p_holm": p} for row, p in zip(rows, adjusted, strict=True)]
 
 
+def between(median: float, low: float, high: float) -> str:
+    """Write a median and its range with three significant digits."""
+    middle, least, most = map(tables.significant(3), (median, low, high))
+    return f"{middle} [{least}, {most}]"
+
+
 def table(rows: list[dict[str, Any]]) -> tables.TableSpec:
     """Return the description of the table."""
     return tables.TableSpec(
@@ -67,7 +73,7 @@ def table(rows: list[dict[str, Any]]) -> tables.TableSpec:
             tables.Column(
                 "Controls: median [95%]",
                 ("control_median", "control_low", "control_high"),
-                tables.interval(3),
+                between,
             ),
             tables.Column("Controls", ("n_controls",), tables.integer()),
             tables.Column("p", ("p",), tables.p_value(3)),

@@ -48,7 +48,7 @@ def fitted_curves(job: Job) -> list[dict[str, Any]]:
         if (row["kind"], row["ks_rule"], row["eviction"], row["seed"]) != wanted:
             continue
         for law, shape in fitted_shapes(row).items():
-            x = np.unique(np.geomspace(row["x_min"], 20 * row["x_min"], 60).round())
+            x = np.unique(np.geomspace(row["x_min"], 5000 * row["x_min"], 200).round())
             tail = survival(shape, x) * row["n_tail"] / row["n"]
             points += [
                 {"family": row["family"], "law": law, "x": float(at), "ccdf": float(share)}

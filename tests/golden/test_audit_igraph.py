@@ -10,7 +10,7 @@ from coretail.streams import stream
 
 SHAPES = {
     "power-law": power_law(4, 2.4),
-    "steep": power_law(2, 4.5),
+    "steep": power_law(20, 4.5),
     "truncated": truncated_power_law(3, 1.6, 0.01),
     "log-normal": lognormal(1, 2.0, 1.1),
 }
@@ -27,7 +27,7 @@ def sample(name, size, repeat):
 @pytest.mark.parametrize("repeat", range(4))
 def test_the_same_cutoff_exponent_and_distance(name, size, repeat):
     values = sample(name, size, repeat)
-    theirs = igraph.power_law_fit(values.tolist(), method="discrete")
+    theirs = igraph.power_law_fit(values.tolist(), method="discrete", p_precision=0.5)
     ours = audit_counts(values, replicates=0, ks="observed")
     assert ours.x_min == int(theirs.xmin)
     if theirs.alpha < 6 and ours.n_tail >= 50:

@@ -15,7 +15,7 @@ SHAPES = {
     "power-law": power_law(3, 2.2),
     "truncated": truncated_power_law(2, 1.5, 0.02),
     "log-normal": lognormal(1, 1.5, 1.0),
-    "power-law-2": power_law(2, 2.8),
+    "gaps": power_law(1, 1.9),
 }
 
 
@@ -36,7 +36,11 @@ def samples():
     for name, shape in SHAPES.items():
         rng = stream("poweRlaw", name)
         body = rng.integers(1, 4, 60)
-        drawn[name] = np.concatenate([body, draw(shape, 240, rng).astype(np.int64)])
+        tail = draw(shape, 240, rng).astype(np.int64)
+        if name == "gaps":
+            # Powers of two: between data values the distance grows.
+            tail = 2 ** np.floor(np.log2(tail)).astype(np.int64)
+        drawn[name] = np.concatenate([body, tail])
     return drawn
 
 

@@ -96,7 +96,7 @@ def test_8_all_four_laws():
     assert lognormal.parameters["sigma"] == pytest.approx(0.871961, abs=1e-6)
     assert result.fits["exponential"].parameters["lambda"] == pytest.approx(0.586049, abs=5e-7)
     pair = result.comparisons[LAMBDA]
-    assert pair.R == pytest.approx(0.880638, abs=1e-6)
+    assert pytest.approx(0.880638, abs=1e-6) == pair.R
     assert pair.z == pytest.approx(1.349166, abs=1e-6)
     assert pair.p == pytest.approx(math.erfc(1.349166 / math.sqrt(2)), abs=1e-6)
 

@@ -1,7 +1,11 @@
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from coretail.counts import as_counts
+from coretail.counts import as_counts, parse_counts, read_counts
 from coretail.errors import InputError
 
 
@@ -63,3 +67,116 @@ def test_ragged_rows_are_an_input_error():
 
 def test_an_empty_vector_is_accepted():
     assert as_counts([]).tolist() == []
+
+
+def test_a_file_of_counts(tmp_path):
+    path = tmp_path / "counts.txt"
+    path.write_bytes(b"3\n1\n9223372036854775807\n007\n")
+    assert read_counts(path).tolist() == [3, 1, 2**63 - 1, 7]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"3\n1\n2",
+        b"3\n1\n2\n\n \n",
+        b"3\r\n1\r\n2\r\n",
+        b"3\r1\r2\r",
+        b"\xef\xbb\xbf3\n1\n2\n",
+        b" 3\n1 \n\t2\t\n",
+    ],
+)
+def test_line_endings_marks_and_blanks_around_numbers(data):
+    assert parse_counts(data).tolist() == [3, 1, 2]
+
+
+def test_a_single_line():
+    assert parse_counts(b"12").tolist() == [12]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "shown"),
+    [
+        (b"x\n1\n", 1, "'x'"),
+        (b"1\n2\n3 4\n", 3, "'3 4'"),
+        (b"1 2\n3\n", 1, "'1 2'"),
+        (b"1\n\n2 3\n", 2, "a blank line"),
+        (b"\n1\n", 1, "a blank line"),
+        (b"1\n2\n0\n-4\n", 3, "'0'"),
+        (b"1\n2.0\n", 2, "'2.0'"),
+        (b"1\n1e3\n", 2, "'1e3'"),
+        (b"1\n+3\n", 2, "'+3'"),
+        (b"1\n2,3\n", 2, "'2,3'"),
+        (b"1\nnan\n", 2, "'nan'"),
+        (b"count\n1\n", 1, "'count'"),
+        (b"1\n9223372036854775808\n", 2, "'9223372036854775808'"),
+        (b"1\n99999999999999999999999999\n0\n", 2, "'9999"),
+        (b"0\n99999999999999999999999999\n", 1, "'0'"),
+        (b"1\n" + b"7" * 100 + b"\n", 2, "'7777777777777777777777777777777777777...'"),
+        (b"1\n\xe9\n", 2, "line 2"),
+        ("1\n٣\n".encode(), 2, "line 2"),
+    ],
+)
+def test_the_first_line_that_is_no_count_is_named(data, line, shown):
+    with pytest.raises(InputError) as error:
+        parse_counts(data, name="log.txt")
+    assert str(error.value).startswith(f"log.txt, line {line}: ")
+    assert shown in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no counts"),
+        (b"\n \n\t\r\n", "no counts"),
+        (b"\xef\xbb\xbf", "no counts"),
+        ("1\n2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+        ("1\n2\n".encode("utf-32"), "UTF-32; save it as UTF-8"),
+        ("1\n2\n".encode("utf-16-le"), "UTF-16 text"),
+        (b"PK\x03\x04\x00\x00", "not a text file"),
+    ],
+)
+def test_other_encodings_and_empty_files(data, message):
+    with pytest.raises(InputError, match=message):
+        parse_counts(data)
+
+
+def slow_parse(data):
+    """Return counts, or the number of the first line that is none, one line at a time."""
+    lines = data.rstrip().split(b"\n")
+    counts = []
+    for number, line in enumerate(lines, start=1):
+        if not re.fullmatch(rb"[ \t]*[0-9]+[ \t]*", line) or not 1 <= int(line) < 2**63:
+            return number
+        counts.append(int(line))
+    return counts
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.integers(1, 2**63 + 5).map(str),
+            st.integers(1, 99).map(str),
+            st.text("0123456789 \t-x", max_size=6),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_parsing_agrees_with_a_line_by_line_reader(lines):
+    data = "\n".join(lines).encode()
+    if not data.strip():
+        return
+    expected = slow_parse(data)
+    if isinstance(expected, int):
+        with pytest.raises(InputError, match=f"line {expected}: "):
+            parse_counts(data)
+    else:
+        assert parse_counts(data).tolist() == expected
+
+
+def test_a_million_lines_are_read_without_a_loop():
+    data = b"12\n" * 999_999 + b"x\n"
+    with pytest.raises(InputError, match="line 1000000: 'x'"):
+        parse_counts(data)
+    assert parse_counts(data[:-2]).sum() == 12 * 999_999

@@ -24,6 +24,23 @@ ladder:
   n_seeds: 2
 spectrum:
   segment: 64
+audit:
+  replicates: 10
+calibration:
+  laws: [power_law]
+  n_tails: [50]
+  samples: 3
+  replicates: 10
+auditable:
+  families: [uniform]
+  sizes: [100]
+  steps: [100]
+  n_seeds: 2
+cells:
+  families: [uniform]
+  n_nodes: 100
+  steps: 100
+  n_controls: 19
 figures:
   n_nodes: 120
 """

@@ -15,12 +15,17 @@ WALK = {
     "walk_randomly",
     "measure_concentration",
     "measure_spectra",
+    "audit_walks",
     "make_table1",
+    "make_table_audit",
     "make_table_spectrum",
     "plot_figure1",
     "plot_figure_sigma",
 }
 LADDER = {"climb_ladder", "make_table_ladder", "plot_figure3"}
+CONTROLS = {"walk_controls", "make_table_controls"}
+MAP = {"map_auditable", "plot_figure_auditable"}
+CALIBRATION = {"calibrate_audit", "make_table_calibration", "plot_figure_calibration"}
 
 
 def test_a_finished_run_has_nothing_to_do(finished):
@@ -31,9 +36,12 @@ def test_a_finished_run_has_nothing_to_do(finished):
     ("old", "new", "rules"),
     [
         ("segment: 64", "segment: 32", {"measure_spectra", "make_table_spectrum"}),
-        ("n_seeds: 2", "n_seeds: 3", LADDER),
+        ("  sizes: [100]\n  n_seeds: 2\nsp", "  sizes: [100]\n  n_seeds: 3\nsp", LADDER),
         ("steps: 400", "steps: 401", WALK | LADDER),
-        ("seeds: [1, 2]", "seeds: [1, 3]", {"build_world"} | WALK),
+        ("n_controls: 19", "n_controls: 20", CONTROLS),
+        ("  steps: [100]", "  steps: [101]", MAP),
+        ("samples: 3", "samples: 4", CALIBRATION),
+        ("seeds: [1, 2]", "seeds: [1, 3]", {"build_world"} | WALK | CONTROLS),
         ("seeds: [1, 2]", "seeds: [2, 1]", set()),
         ("sizes: [100, 120]", "sizes: [120, 100]", set()),
     ],
@@ -47,7 +55,7 @@ def test_swapping_two_numbers_reruns(workflow):
     workflow.set("  steps: 400", "  steps: 400\n  capacity: 7\n  k: 2")
     workflow.run()
     workflow.set("capacity: 7\n  k: 2", "capacity: 2\n  k: 7")
-    assert workflow.pending() == WALK | LADDER
+    assert workflow.pending() == WALK | LADDER | CONTROLS | MAP
 
 
 def test_a_new_size_reruns_only_its_own_cells(workflow):
@@ -74,7 +82,7 @@ def test_order_of_keys_and_touched_files_rerun_nothing(workflow):
     [
         ("spectrum.py", {"measure_spectra", "make_table_spectrum"}),
         ("stats.py", {"make_table1", "plot_figure_sigma", "make_table_ladder", "plot_figure3"}),
-        ("worlds/contents.py", {"build_world"} | WALK),
+        ("worlds/contents.py", {"build_world"} | WALK | CONTROLS),
     ],
 )
 def test_an_edited_module_reruns_the_rules_that_import_it(workflow, module, rules):

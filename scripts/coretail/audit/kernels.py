@@ -79,7 +79,7 @@ _QUADRATIC = 1e-12
 @kernel
 def log_ratio(q: float, k: float) -> float:
     """Return ln((q + k) / q)."""
-    if q + k < _TABLED and q == math.floor(q) and k == math.floor(k):
+    if q + k < _TABLED and q == np.floor(q) and k == np.floor(k):
         return _LOGS[int(q + k)] - _LOGS[int(q)]
     return math.log1p(k / q)
 
@@ -1210,7 +1210,7 @@ def sampler_table(
         x = q + size
         steps = 1
         while survival(law, a, b, q, log_z, x) > 1e-17 and steps < 4000:
-            x += math.ceil(0.25 * (x - q))
+            x += np.ceil(0.25 * (x - q))
             steps += 1
         far_x = np.empty(steps)
         far_s = np.empty(steps)
@@ -1218,7 +1218,7 @@ def sampler_table(
         for r in range(steps):
             far_x[r] = x
             far_s[r] = survival(law, a, b, q, log_z, x)
-            x += math.ceil(0.25 * (x - q))
+            x += np.ceil(0.25 * (x - q))
     return table, guide, far_x, far_s
 
 
@@ -1237,7 +1237,7 @@ def _far_draw(
 ) -> float:
     """Return the largest integer x >= start with P(X >= x) >= v, where P(X >= start) = start_s."""
     if law == EXPONENTIAL:
-        return max(start, q + math.floor(-math.log(v) / b))
+        return max(start, q + np.floor(-math.log(v) / b))
     if law == LOGNORMAL:
         # ln P(T >= t0 e^y) is concave and falls: Newton's steps approach the root from above.
         sums = np.empty(5)
@@ -1252,7 +1252,7 @@ def _far_draw(
                 break
         if y > 660.0:
             return LARGEST_DRAW
-        return max(start, q + math.floor((q - 0.5) * math.expm1(y)))
+        return min(LARGEST_DRAW, max(start, q + np.floor((q - 0.5) * math.expm1(y))))
     if law == POWER_LAW:
         # Survival continued to real x is smooth here; ln survival is almost linear in ln x.
         log_x = math.log1p((start - q) / q) + math.log(start_s / v) / (a - 1.0)
@@ -1267,7 +1267,7 @@ def _far_draw(
             log_x += delta
             if abs(delta) <= 1e-13 * max(1.0, log_x):
                 break
-        return max(start, math.floor(q * math.exp(log_x)))
+        return max(start, np.floor(q * math.exp(log_x)))
     lo = 0
     hi = far_x.size
     while hi - lo > 1:
@@ -1279,9 +1279,9 @@ def _far_draw(
     x1 = far_x[lo]
     base = far_s[lo]
     low = x1
-    high = x1 + math.ceil(0.25 * (x1 - q))
+    high = x1 + np.ceil(0.25 * (x1 - q))
     while high - low > 1.0:
-        mid_x = math.floor(0.5 * (low + high))
+        mid_x = np.floor(0.5 * (low + high))
         if mid_x <= low or mid_x >= high:
             break
         if base - _truncated_mass(a, b, q, x1, mid_x) * math.exp(-log_z) >= v:

@@ -54,7 +54,7 @@ def figure_auditable_map(rows: Sequence[Row], threshold: int = 100, level: float
     cells = {(row["family"], row["n_nodes"], row["n_steps"]): row for row in rows}
     if len(cells) < len(rows):
         raise InputError("figure_auditable_map: two rows of one family, n_nodes and n_steps")
-    columns = min(3, len(families))
+    columns = 2 if len(families) == 4 else min(3, len(families))
     lines = -(-len(families) // columns)
     height = 0.85 + lines * (0.45 + 0.27 * len(lengths))
     fig = Figure(figsize=(figure_width(columns), height), layout="constrained")
