@@ -134,11 +134,11 @@ def parse_counts(data: bytes, *, name: str = "counts") -> Counts:
         if number > _INT64_MAX:
             offenders.append(int(np.searchsorted(breaks, starts[index])))
             break
+    positive = np.logical_or.reduceat(raw > ord("0"), starts) if starts.size else start[:0]
+    if not positive.all():
+        offenders.append(int(np.searchsorted(breaks, starts[np.argmin(positive)])))
     if not offenders:
-        counts = np.fromstring(text, dtype=np.int64, sep=" ")
-        if counts.min() >= 1:
-            return counts
-        offenders.append(int(np.argmin(counts)))
+        return np.fromstring(text, dtype=np.int64, sep=" ")
     line = min(offenders)
     shown = text.split(b"\n", line + 1)[line].decode("utf-8", "replace").strip()
     what = repr(shown if len(shown) <= 40 else shown[:37] + "...") if shown else "a blank line"

@@ -17,7 +17,7 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 @pytest.fixture
 def counts():
-    return np.minimum(draw(power_law(4, 2.3), 150, stream("cli")), 1e9).astype(np.int64)
+    return np.minimum(draw(power_law(4, 2.3), 400, stream("cli")), 1e9).astype(np.int64)
 
 
 @pytest.fixture
@@ -44,15 +44,15 @@ def test_every_option_reaches_the_audit(path, counts, capsys):
     result = json.loads(capsys.readouterr().out)
     assert (result["x_min"], result["x_min_known"], result["replicates"]) == (5, True, 10)
     assert result["n_tail"] == int(np.sum(counts >= 5))
-    main(["audit", path, "--json", "--min-tail", "140", "--replicates", "0"])
-    assert json.loads(capsys.readouterr().out)["n_tail"] >= 140
+    main(["audit", path, "--json", "--min-tail", "390", "--replicates", "0"])
+    assert json.loads(capsys.readouterr().out)["n_tail"] >= 390
 
 
 def test_the_text_shows_verdict_and_reason(path, capsys):
     status = main(["audit", path, "--replicates", "20"])
     out = capsys.readouterr().out
     assert status == AUDITED
-    for part in ("x_min", "n_tail", "alpha", "p_gof", "lognormal: mu", "R ", "verdict    "):
+    for part in ("x_min", "n_tail", "alpha", "p_gof", "lognormal: ", "R ", "verdict    "):
         assert part in out
 
 
@@ -131,7 +131,7 @@ def run(*arguments):
 def test_python_m_coretail(path):
     process = run("audit", path, "--json", "--replicates", "5")
     assert process.returncode == AUDITED
-    assert json.loads(process.stdout)["n"] == 150
+    assert json.loads(process.stdout)["n"] == 400
     assert run("audit", "/does/not/exist").returncode == BAD_INPUT
 
 

@@ -1,8 +1,8 @@
 """What the audit says of samples whose law is known.
 
 A sample has a tail of exactly ``n_tail`` draws from a known law, from x_min = 20 up, and a body
-below it: a quarter as many values, uniform on 1 to 19, a shape that none of the laws continues. It is
-audited at the known cutoff and with the cutoff fitted.
+below it: a quarter as many values, uniform on 1 to 19, a shape that none of the laws continues. It
+is audited at the known cutoff and with the cutoff fitted.
 
 The laws are those that one fits to the access counts of 100,000-step random walks with retrieval on
 graphs of 500 and 1,000 states, whose tails start near 20 and hold some 900 items. There the maximum
@@ -98,7 +98,7 @@ class CalibrationSample:
 
 
 def sample_from(shape: Shape, n_tail: int, rng: np.random.Generator) -> Floats:
-    """Return a calibration sample: ``n_tail`` draws of a law and a quarter as many values below it."""
+    """Return ``n_tail`` draws of a law and a quarter as many values below it, shape (n,)."""
     tail = draw(shape, n_tail, rng)
     below = int(shape.x_min) - 1
     body = 1.0 + np.floor(rng.random(n_tail // 4 if below else 0) * below)

@@ -1426,24 +1426,26 @@ def bootstrap(
             tail_c[:] = 0
             n_far = 0
             top = -1
-            for _ in range(n):
-                place = rng.random() * n
-                if place < n_below:
-                    below_c[below_index[int(place)]] += 1
-                    continue
-                # Given that it is above the cutoff, the place is uniform there.
-                v = max((n - place) * scale, 1e-17)
-                t = guide[min(buckets - 1, int(v * buckets))]
-                while t < last and table[t + 1] >= v:
-                    t += 1
-                if t < last:
-                    tail_c[t] += 1
-                    top = max(top, t)
-                else:
-                    far[n_far] = _far_draw(
-                        drawn, a, b, q, log_z, q + last, table[last], far_x, far_s, v
-                    )
-                    n_far += 1
+            for first in range(0, n, 4096):
+                # The same numbers as one at a time, in half the time.
+                for uniform in rng.random(min(4096, n - first)):
+                    place = uniform * n
+                    if place < n_below:
+                        below_c[below_index[int(place)]] += 1
+                        continue
+                    # Given that it is above the cutoff, the place is uniform there.
+                    v = max((n - place) * scale, 1e-17)
+                    t = guide[min(buckets - 1, int(v * buckets))]
+                    while t < last and table[t + 1] >= v:
+                        t += 1
+                    if t < last:
+                        tail_c[t] += 1
+                        top = max(top, t)
+                    else:
+                        far[n_far] = _far_draw(
+                            drawn, a, b, q, log_z, q + last, table[last], far_x, far_s, v
+                        )
+                        n_far += 1
             far_sorted = np.sort(far[:n_far])
             m_max = below_u.size + top + 1 + n_far
             u = np.empty(m_max)
