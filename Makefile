@@ -11,10 +11,11 @@ all: env ## Environment and the main job: every table and figure (the default)
 
 env: .venv/ready ## The environment alone, in .venv, from the locked requirements
 
-.venv/ready: envs/requirements.lock
+.venv/ready: envs/requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "coretail needs Python 3.11: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --no-deps --require-hashes -r envs/requirements.lock
+	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 smoke: env ## Every stage end to end with small sizes, in about two minutes
@@ -31,7 +32,7 @@ lint: env ## snakefmt, snakemake --lint, ruff, mypy
 	.venv/bin/snakemake --lint
 
 bench: env ## Benchmarks, each against a reference in the same run
-	PYTHONPATH=scripts:tests .venv/bin/python -m bench
+	PYTHONPATH=tests .venv/bin/python -m bench
 
 lock: env ## Renew envs/requirements.lock from pyproject.toml
 	.venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \

@@ -97,10 +97,7 @@ def log1pmx(t: float) -> float:
 
 @kernel
 def zeta_scaled(alpha: float, q: float) -> float:
-    """Return zeta(alpha, q) q^alpha, the sum over k >= 0 of (1 + k / q)^-alpha, alpha > 1.
-
-    ``q`` below 12 + alpha must be an integer.
-    """
+    """Return zeta(alpha, q) q^alpha, the sum over k >= 0 of (1 + k / q)^-alpha, alpha > 1."""
     total = 0.0
     k = 0.0
     need = alpha + 12.0
@@ -113,13 +110,14 @@ def zeta_scaled(alpha: float, q: float) -> float:
     a = q + k
     scale = math.exp(-alpha * log_ratio(q, k)) if k > 0.0 else 1.0
     tail = a / (alpha - 1.0) + 0.5
-    p = alpha / a
+    inverse = 1.0 / a
+    p = alpha * inverse
     for j in range(_EULER.size):
         term = _EULER[j] * p
         tail += term
         if abs(term) < 1e-17 * tail:
             break
-        p *= ((alpha + 2 * j + 1) / a) * ((alpha + 2 * j + 2) / a)
+        p *= ((alpha + 2 * j + 1) * inverse) * ((alpha + 2 * j + 2) * inverse)
     return total + scale * tail
 
 
@@ -151,8 +149,9 @@ def zeta_moments(alpha: float, q: float) -> tuple[float, float, float]:
     b = a / am1 + 0.5
     b1 = -a / (am1 * am1)
     b2 = 2.0 * a / (am1 * am1 * am1)
-    p = alpha / a
-    p1 = 1.0 / a
+    inverse = 1.0 / a
+    p = alpha * inverse
+    p1 = inverse
     p2 = 0.0
     for j in range(_EULER.size):
         e = _EULER[j]
@@ -161,11 +160,11 @@ def zeta_moments(alpha: float, q: float) -> tuple[float, float, float]:
         b2 += e * p2
         if abs(e * p) < 1e-17 * b and abs(e * p1) < 1e-17 * abs(b1):
             break
-        f1 = (alpha + 2 * j + 1) / a
-        f2 = (alpha + 2 * j + 2) / a
+        f1 = (alpha + 2 * j + 1) * inverse
+        f2 = (alpha + 2 * j + 2) * inverse
         f = f1 * f2
-        df = (f1 + f2) / a
-        p2 = p2 * f + 2.0 * p1 * df + 2.0 * p / (a * a)
+        df = (f1 + f2) * inverse
+        p2 = p2 * f + 2.0 * p1 * df + 2.0 * p * inverse * inverse
         p1 = p1 * f + p * df
         p *= f
     z += scale * b
@@ -545,7 +544,7 @@ def truncated_moments(
         y = max(q + k_lo, q + k) - 0.5
         t0 = math.log1p((y - q) / q)
         t1 = math.log1p(k_hi / q)
-        panels = max(6, math.ceil((t1 - t0) / 1.25))
+        panels = int(min(1e4, max(6.0, np.ceil((t1 - t0) / 1.25))))
         h = (t1 - t0) / panels
         for p in range(panels):
             for g in range(16):
@@ -620,13 +619,13 @@ def _profile_alpha(
         gradient = ev + beta * ek - mean_log
         curvature = vvv + 2.0 * beta * vvk + beta * beta * vkk
         delta = gradient / curvature
-        while True:
-            trial = truncated_moments(alpha + delta, lam, q, beta)
-            residual = trial[1] + beta * trial[2] - mean_log
+        trial = truncated_moments(alpha + delta, lam, q, beta)
+        for _halving in range(60):
             # The gradient falls in alpha, so a smaller one of either sign is progress.
-            if abs(residual) < abs(gradient) or abs(delta) <= 1e-12 * max(1.0, abs(alpha)):
+            if abs(trial[1] + beta * trial[2] - mean_log) < abs(gradient):
                 break
             delta *= 0.5
+            trial = truncated_moments(alpha + delta, lam, q, beta)
         alpha += delta
         _, ev, ek, vvv, vvk, vkk = trial
         if abs(delta) <= 1e-7 * max(1.0, abs(alpha)):
@@ -665,6 +664,13 @@ def _bracket_truncated(
 
 
 @kernel
+def _without_truncation(
+    alpha: float, mean_log: float, q: float
+) -> tuple[float, float, float, bool]:
+    return alpha, 0.0, -alpha * mean_log - math.log(zeta_scaled(alpha, q)), True
+
+
+@kernel
 def fit_truncated(
     mean_log: float,
     mean_v: float,
@@ -685,8 +691,7 @@ def fit_truncated(
     ``start_lam > 0`` starts the search at the values given.
     """
     if power_law_mean_k(alpha, q) <= mean_k:
-        z = zeta_scaled(alpha, q)
-        return alpha, 0.0, -alpha * mean_log - math.log(z), True
+        return _without_truncation(alpha, mean_log, q)
     lam_geometric = math.log1p(1.0 / mean_k)
     if start_lam > 0.0:
         a, lam = start_alpha, start_lam
@@ -710,8 +715,7 @@ def fit_truncated(
             # Near lam = 0 the curvature may grow without bound and hold Newton's steps there.
             a, lam = _bracket_truncated(mean_log, mean_k, q, beta, alpha, 0.01 * lam_geometric)
             if lam == 0.0:
-                z = zeta_scaled(alpha, q)
-                return alpha, 0.0, -alpha * mean_log - math.log(z), True
+                return _without_truncation(alpha, mean_log, q)
             logz, ev, ek, vvv, vvk, vkk = truncated_moments(a, lam, q, beta)
             value = -a * mean_log - lam * mean_k - logz
             cut += 1
@@ -743,6 +747,8 @@ def fit_truncated(
             break
         a, lam, value = a_new, lam_new, value_new
         logz, ev, ek, vvv, vvk, vkk = trial
+        if lam < 1e-16 / mean_k:
+            return _without_truncation(alpha, mean_log, q)
         if step == 1.0 and decrement < _QUADRATIC:
             converged = True
             break
@@ -781,7 +787,7 @@ def _truncated_mass(alpha: float, lam: float, q: float, x1: float, x2: float) ->
         y2 = min(y2, q + k_end)
         span = math.log(y2 / y1)
         fall = _DROP
-    panels = max(1, math.ceil(max(span / 1.25, fall / 12.0)))
+    panels = int(min(1e4, max(1.0, np.ceil(max(span / 1.25, fall / 12.0)))))
     h = span / panels
     integral = 0.0
     for p in range(panels):
