@@ -1,5 +1,7 @@
 """Walk the matched controls of one family's cells: the empirical null."""
 
+from typing import Any
+
 from _entry import Job, run
 from coretail import artefacts
 from coretail.rollouts.walk import random_walk
@@ -14,7 +16,7 @@ def main(job: Job) -> None:
     n_controls, rule = settings.pop("n_controls"), settings.pop("ks")
     topologies = read_topologies(job.input("edges"))
     report = job.progress("control walks", len(topologies) * (n_controls + 1))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for topology in topologies:
         start = start_state(topology)
         for replicate in range(n_controls + 1):

@@ -101,32 +101,141 @@ class Template:
 
 
 _WORLD = (
-    "You travel through a world of places. Each turn you read where you are, what you remember "
-    "and which actions you can take; behind each action stand places that it may lead to, one of "
-    "which you will reach. If you have a thing to find, take the action that leads to places "
-    "where such a thing belongs; else go where you like."
+    "You travel through a world of places. Each turn you read where you are, what is there, its "
+    "rules, the places you came through, your memories of moves (place -> action -> next place) "
+    "and the ways on: the places that an action may lead to, then the action. If there is a thing "
+    "to find, think of the kind of place where it belongs and take the action that leads to such "
+    "a place; else go where you like."
 )
 
-ACTION_TEMPLATES: Mapping[str, Template] = {
-    "direct": Template(
-        version="action-direct/1",
-        shared=(
-            Message(
-                "system", f"{_WORLD} Reply with the name of one action alone, as a JSON string."
+# Things and places that the natural vocabulary does not have, so that no example gives an answer
+# away; the right action stands first, last and in the middle.
+_EXAMPLES = (
+    (
+        Situation(
+            goal="shopping cart",
+            state="long street",
+            entities=("lamp post", "kerb"),
+            constraints=("look both ways",),
+            memory=(Transition("steep hill", "roll down", "long street"),),
+            recent=("steep hill",),
+            options=(
+                Option("follow the crowd", ("bright supermarket", "round square"), 2),
+                Option("ask a stranger", ("steep hill",)),
             ),
         ),
-        max_tokens=64,
+        "A shopping cart belongs in a supermarket.",
+        "follow the crowd",
     ),
-    "react": Template(
-        version="action-react/1",
-        shared=(
-            Message(
-                "system",
-                f"{_WORLD} Reply with a JSON object: first a thought of one short sentence, then "
-                'the name of one action: {"thought": "...", "action": "..."}',
+    (
+        Situation(
+            goal="scalpel",
+            state="round square",
+            entities=("pigeon", "statue", "tram stop"),
+            constraints=("no cycling", "no litter"),
+            memory=(
+                Transition("round square", "go through the arch", "long street"),
+                Transition("round square", "take the tram", "noisy stadium"),
+            ),
+            recent=("steep hill", "long street"),
+            options=(
+                Option("take the tram", ("noisy stadium",)),
+                Option("go through the arch", ("long street", "lonely island")),
+                Option("climb the stairs", ("tall tower", "white hospital")),
             ),
         ),
-        max_tokens=192,
+        "A scalpel belongs in a hospital.",
+        "climb the stairs",
+    ),
+    (
+        Situation(
+            goal="acrobat",
+            state="tall tower",
+            entities=("flag", "battlement"),
+            constraints=("hold on tight",),
+            memory=(),
+            recent=("long street", "round square"),
+            options=(
+                Option("cross the moat", ("royal palace",)),
+                Option("follow the music", ("merry circus", "steep hill"), 1),
+                Option("turn back", ("round square", "white hospital")),
+            ),
+        ),
+        "An acrobat belongs in a circus.",
+        "follow the music",
+    ),
+)
+
+
+def field(text: str) -> str:
+    """Return a name as it stands in a prompt: as it is if it is plain, else as a JSON string.
+
+    Plain are letters, digits, single spaces and the marks ``' . & / -`` within a name. Equal
+    results mean equal names.
+    """
+    if _PLAIN.fullmatch(text) and "  " not in text:
+        return text
+    quoted = "".join(
+        json.dumps(character)[1:-1] if not character.isprintable() else character
+        for character in json.dumps(text, ensure_ascii=False)
+    )
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+
+
+def transition_line(transition: Transition) -> str:
+    """Return a transition as ``state -> action -> next state``."""
+    return " -> ".join(map(field, transition))
+
+
+def situation_text(situation: Situation) -> str:
+    """Return a situation as the agent reads it.
+
+    The goal stands last, next to the reply, and the places that an action leads to stand before
+    its name: small models find their way from the goal to a place and on to the action, hardly
+    back.
+    """
+    lines = [
+        f"Place: {field(situation.state)}",
+        f"Here: {_listed(situation.entities)}",
+        f"Rules: {_listed(situation.constraints)}",
+        f"Came through: {_listed(situation.recent)}",
+        "Memories:",
+        *(map(transition_line, situation.memory) if situation.memory else ("none",)),
+        "Ways on:",
+    ]
+    for option in situation.options:
+        more = f", {option.more} more" if option.more else ""
+        lines.append(f"{_listed(option.towards)}{more}: {field(option.name)}")
+    if situation.goal is not None:
+        lines.append(f"Find: {field(situation.goal)}")
+    return "\n".join(lines)
+
+
+def _action_template(version: str, form: str, style: str, max_tokens: int) -> Template:
+    shared = [Message("system", f"{_WORLD} {form}")]
+    for situation, thought, action in _EXAMPLES:
+        reply = action if style == "direct" else {"thought": thought, "action": action}
+        shared.append(Message("user", situation_text(situation)))
+        shared.append(Message("assistant", json.dumps(reply)))
+    return Template(version, tuple(shared), max_tokens)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(field, names)) or "none"
+
+
+ACTION_TEMPLATES: Mapping[str, Template] = {
+    "direct": _action_template(
+        "action-direct/1",
+        "Reply with the name of one action alone, as a JSON string.",
+        "direct",
+        64,
+    ),
+    "react": _action_template(
+        "action-react/1",
+        "Reply with a JSON object: a thought of one short sentence, then the name of one action.",
+        "react",
+        192,
     ),
 }
 
@@ -166,47 +275,12 @@ PREDICTION_TEMPLATE = Template(
 )
 
 
-def field(text: str) -> str:
-    """Return a name as it stands in a prompt: as it is if it is plain, else as a JSON string.
-
-    Plain are letters, digits, single spaces and the marks ``' . & / -`` within a name. Equal
-    results mean equal names.
-    """
-    if _PLAIN.fullmatch(text) and "  " not in text:
-        return text
-    quoted = "".join(
-        json.dumps(character)[1:-1] if not character.isprintable() else character
-        for character in json.dumps(text, ensure_ascii=False)
-    )
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
-
-
-def transition_line(transition: Transition) -> str:
-    """Return a transition as ``state -> action -> next state``."""
-    return " -> ".join(map(field, transition))
-
-
 def action_prompt(situation: Situation, style: str) -> tuple[Message, ...]:
     """Return the messages that ask for an action.
 
     All calls of one style begin with the same messages, which a server can keep in its cache.
     """
-    lines = []
-    if situation.goal is not None:
-        lines.append(f"Find: {field(situation.goal)}")
-    lines.append(f"Place: {field(situation.state)}")
-    lines.append(f"Here: {_listed(situation.entities)}")
-    lines.append(f"Rules: {_listed(situation.constraints)}")
-    lines.append(f"Came through: {_listed(situation.recent)}")
-    lines.append("Memories:")
-    lines.extend(map(transition_line, situation.memory))
-    if not situation.memory:
-        lines.append("none")
-    lines.append("Actions:")
-    for option in situation.options:
-        more = f" and {option.more} more" if option.more else ""
-        lines.append(f"{field(option.name)}: {_listed(option.towards)}{more}")
-    return (*ACTION_TEMPLATES[style].shared, Message("user", "\n".join(lines)))
+    return (*ACTION_TEMPLATES[style].shared, Message("user", situation_text(situation)))
 
 
 def action_schema(options: Sequence[Option], style: str) -> dict[str, Any]:
@@ -263,7 +337,3 @@ def parse_prediction(text: str, state: str, action: str) -> str | None:
     if not stripped.startswith(head) or "\n" in stripped:
         return None
     return stripped[len(head) :].strip() or None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(field, names)) or "none"
