@@ -11,13 +11,14 @@ So no name can end its field, begin another, or forge a marker of the model's ch
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from coretail.llm.replies import enum_schema, parse_choice
 from coretail.llm.request import Message
 
 STYLES: tuple[str, ...] = ("direct", "react")
+GOALS: tuple[str, ...] = ("seek", "explore")
 THOUGHT_LENGTH = 120
 SHOWN_SUCCESSORS = 3
 
@@ -103,17 +104,41 @@ class Template:
 _WORLD = (
     "You travel through a world of places. Each turn you read where you are, what is there, its "
     "rules, the places you came through, your memories of moves (place -> action -> next place) "
-    "and the ways on: the places that an action may lead to, then the action. If there is a thing "
-    "to find, think of the kind of place where it belongs and take the action that leads to such "
-    "a place; else go where you like."
+    "and the ways on: the places that an action may lead to, then the action."
 )
+_TASKS = {
+    "seek": (
+        "You have a thing to find. Think of the kind of place where it belongs, and take the "
+        "action that leads to such a place."
+    ),
+    "explore": "You have no task. Take the action that leads where you want to go.",
+}
+_FORMS = {
+    "direct": "Reply with the name of one action alone, as a JSON string.",
+    "react": (
+        "Reply with a JSON object: a thought of one short sentence, then the name of one action."
+    ),
+}
+_MAX_TOKENS = {"direct": 64, "react": 192}
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """A worked example: a situation without a goal, and per goal what is right there."""
+
+    situation: Situation
+    entity: str
+    thoughts: Mapping[str, str]
+    action: str
+
 
 # Things and places that the natural vocabulary does not have, so that no example gives an answer
-# away; the right action stands first, last and in the middle.
+# away; the action taken stands first, last and in the middle. The thoughts without a task name
+# three different motives, so that they suggest none.
 _EXAMPLES = (
-    (
+    _Example(
         Situation(
-            goal="shopping cart",
+            goal=None,
             state="long street",
             entities=("lamp post", "kerb"),
             constraints=("look both ways",),
@@ -124,12 +149,16 @@ _EXAMPLES = (
                 Option("ask a stranger", ("steep hill",)),
             ),
         ),
-        "A shopping cart belongs in a supermarket.",
+        "shopping cart",
+        {
+            "seek": "A shopping cart belongs in a supermarket.",
+            "explore": "I have not been to a supermarket yet.",
+        },
         "follow the crowd",
     ),
-    (
+    _Example(
         Situation(
-            goal="scalpel",
+            goal=None,
             state="round square",
             entities=("pigeon", "statue", "tram stop"),
             constraints=("no cycling", "no litter"),
@@ -144,12 +173,16 @@ _EXAMPLES = (
                 Option("climb the stairs", ("tall tower", "white hospital")),
             ),
         ),
-        "A scalpel belongs in a hospital.",
+        "scalpel",
+        {
+            "seek": "A scalpel belongs in a hospital.",
+            "explore": "A tower has a fine view.",
+        },
         "climb the stairs",
     ),
-    (
+    _Example(
         Situation(
-            goal="acrobat",
+            goal=None,
             state="tall tower",
             entities=("flag", "battlement"),
             constraints=("hold on tight",),
@@ -157,12 +190,16 @@ _EXAMPLES = (
             recent=("long street", "round square"),
             options=(
                 Option("cross the moat", ("royal palace",)),
-                Option("follow the music", ("merry circus", "steep hill"), 1),
-                Option("turn back", ("round square", "white hospital")),
+                Option("go down the stairs", ("merry circus", "round square"), 1),
+                Option("follow the wall", ("dark tunnel", "white hospital")),
             ),
         ),
-        "An acrobat belongs in a circus.",
-        "follow the music",
+        "acrobat",
+        {
+            "seek": "An acrobat belongs in a circus.",
+            "explore": "I liked it in the round square.",
+        },
+        "go down the stairs",
     ),
 )
 
@@ -211,32 +248,25 @@ def situation_text(situation: Situation) -> str:
     return "\n".join(lines)
 
 
-def _action_template(version: str, form: str, style: str, max_tokens: int) -> Template:
-    shared = [Message("system", f"{_WORLD} {form}")]
-    for situation, thought, action in _EXAMPLES:
-        reply = action if style == "direct" else {"thought": thought, "action": action}
-        shared.append(Message("user", situation_text(situation)))
+def _action_template(style: str, goal: str) -> Template:
+    shared = [Message("system", f"{_WORLD} {_TASKS[goal]} {_FORMS[style]}")]
+    for example in _EXAMPLES:
+        entity = example.entity if goal == "seek" else None
+        reply: object = example.action
+        if style == "react":
+            reply = {"thought": example.thoughts[goal], "action": example.action}
+        shared.append(Message("user", situation_text(replace(example.situation, goal=entity))))
         shared.append(Message("assistant", json.dumps(reply)))
-    return Template(version, tuple(shared), max_tokens)
+    version = f"action-{style}-{goal}/1"
+    return Template(version, tuple(shared), _MAX_TOKENS[style])
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(field, names)) or "none"
 
 
-ACTION_TEMPLATES: Mapping[str, Template] = {
-    "direct": _action_template(
-        "action-direct/1",
-        "Reply with the name of one action alone, as a JSON string.",
-        "direct",
-        64,
-    ),
-    "react": _action_template(
-        "action-react/1",
-        "Reply with a JSON object: a thought of one short sentence, then the name of one action.",
-        "react",
-        192,
-    ),
+ACTION_TEMPLATES: Mapping[tuple[str, str], Template] = {
+    (style, goal): _action_template(style, goal) for style in STYLES for goal in GOALS
 }
 
 PREDICTION_TEMPLATE = Template(
@@ -275,12 +305,19 @@ PREDICTION_TEMPLATE = Template(
 )
 
 
+def action_template(situation: Situation, style: str) -> Template:
+    """Return the template that asks for an action in a situation."""
+    return ACTION_TEMPLATES[style, "explore" if situation.goal is None else "seek"]
+
+
 def action_prompt(situation: Situation, style: str) -> tuple[Message, ...]:
     """Return the messages that ask for an action.
 
-    All calls of one style begin with the same messages, which a server can keep in its cache.
+    All calls of one style, with a goal or without, begin with the same messages, which a server
+    can keep in its cache.
     """
-    return (*ACTION_TEMPLATES[style].shared, Message("user", situation_text(situation)))
+    shared = action_template(situation, style).shared
+    return (*shared, Message("user", situation_text(situation)))
 
 
 def action_schema(options: Sequence[Option], style: str) -> dict[str, Any]:

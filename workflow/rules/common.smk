@@ -1,4 +1,5 @@
 # What all rules share: the checked configuration, specifications, the check of earlier results.
+import shlex
 import sys
 from pathlib import Path
 
@@ -6,6 +7,10 @@ from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "scripts"))
+
+# Snakemake puts the interpreter's path into a shell command without quotes.
+if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswith("'"):
+    sys.executable = shlex.quote(sys.executable)
 
 from coretail import manifest, provenance
 from coretail.config import check, read_yaml

@@ -94,7 +94,7 @@ def figure1_random_walk(
         loc="outside lower center",
         ncols=5 if laws else 3,
         title=f"{seeds} per family, one line each"
-        + (r"; laws fitted above $x_{\min}$" if laws else ""),
+        + (r"; laws fitted to the first seed above $x_{\min}$" if laws else ""),
     )
     return fig
 

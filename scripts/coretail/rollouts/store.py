@@ -15,30 +15,6 @@ from coretail.worlds.topology import Topology
 RETRIEVER = "state_frequency"
 
 
-def memory_stream(
-    topology: Topology,
-    *,
-    start: int,
-    capacity: int,
-    k: int,
-    eviction: str = "reservoir",
-    reads_feed_frequency: bool = False,
-    replicate: int = 0,
-) -> np.random.Generator:
-    """Return the stream from which a random walk with these parameters draws its evictions."""
-    return stream(
-        *topology.key,
-        "memory",
-        replicate,
-        start,
-        RETRIEVER,
-        eviction,
-        int(capacity),
-        int(k),
-        bool(reads_feed_frequency),
-    )
-
-
 @dataclass(slots=True)
 class _Item:
     edge: int
@@ -163,3 +139,33 @@ class BoundedStore:
 
 def _rank(item: _Item) -> tuple[int, int]:
     return -item.frequency, item.edge
+
+
+def cell_store(
+    topology: Topology,
+    *,
+    start: int,
+    capacity: int = 200,
+    k: int = 3,
+    eviction: str = "reservoir",
+    reads_feed_frequency: bool = False,
+    replicate: int = 0,
+) -> BoundedStore:
+    """Return the empty memory of an agent in a world.
+
+    Its stream is the one from which a random walk with these parameters draws its evictions.
+    """
+    rng = stream(
+        *topology.key,
+        "memory",
+        replicate,
+        start,
+        RETRIEVER,
+        eviction,
+        int(capacity),
+        int(k),
+        bool(reads_feed_frequency),
+    )
+    return BoundedStore(
+        rng, capacity=capacity, k=k, eviction=eviction, reads_feed_frequency=reads_feed_frequency
+    )
