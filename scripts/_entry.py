@@ -28,6 +28,9 @@ class Job:
         The rule's specification; ``settings`` is its slice of the configuration.
     wildcards : dict
         The job's wildcards, as text.
+    access : dict
+        How completions come (the configuration's ``llm`` block and ``models``): no part of the
+        specification, since it changes no result.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -37,6 +40,10 @@ class Job:
         self.spec: dict[str, Any] = snakemake.params.spec
         self.settings: dict[str, Any] = self.spec["settings"]
         self.wildcards: dict[str, str] = dict(snakemake.wildcards.items())
+        self.access: dict[str, Any] = {
+            **snakemake.config["llm"],
+            "models": snakemake.config["models"],
+        }
 
     def input(self, name: str) -> Path:
         """Return the path of one input."""
@@ -55,8 +62,13 @@ class Job:
         final = self._final[name]
         return final.with_name(f".unfinished-{final.name}")
 
-    def progress(self, what: str, total: int) -> Callable[[int], None]:
-        """Return a function that takes the work done so far and says so at most every 5 s."""
+    def progress(
+        self, what: str, total: int, detail: Callable[[], str] = str
+    ) -> Callable[[int], None]:
+        """Return a function that takes the work done so far and says so at most every 5 s.
+
+        ``detail`` returns what else there is to tell.
+        """
         started = last = time.monotonic()
 
         def report(done: int) -> None:
@@ -65,7 +77,7 @@ class Job:
             if now - last >= 5 and done < total:
                 last = now
                 left = (now - started) * (total - done) / max(done, 1)
-                LOGGER.info("%s: %d of %d, about %.0f s left", what, done, total, left)
+                LOGGER.info("%s: %d of %d, about %.0f s left %s", what, done, total, left, detail())
 
         return report
 

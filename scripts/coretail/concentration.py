@@ -179,3 +179,38 @@ def _exact_sum(ordered: Counts) -> int:
     if int(ordered[-1]) * ordered.size < 2**63:
         return int(ordered.sum())
     return sum(ordered.tolist())
+
+
+def between_share(
+    counts: npt.ArrayLike, groups: npt.ArrayLike
+) -> tuple[float | None, float | None]:
+    r"""Return how much of the counts' mean absolute difference lies between groups of items.
+
+    Parameters
+    ----------
+    counts
+        Uses of each item, shape (n,), each at least 1.
+    groups
+        Each item's group, integers of shape (n,).
+
+    Returns
+    -------
+    share, expected
+        Share of the sum of \|x_i - x_j\| over all pairs that comes from pairs in different
+        groups, and the share of pairs that are in different groups: what counts that ignore the
+        groups give. None where the counts do not vary.
+    """
+    values, labels = as_counts(counts), np.asarray(groups)
+    total = _difference_sum(values)
+    n = values.size
+    if total == 0.0:
+        return None, None
+    within = sum(_difference_sum(values[labels == label]) for label in np.unique(labels))
+    sizes = np.unique(labels, return_counts=True)[1].astype(np.float64)
+    return 1.0 - within / total, 1.0 - float(np.sum(sizes * (sizes - 1))) / (n * (n - 1))
+
+
+def _difference_sum(values: Counts) -> float:
+    """Return the sum of |x_i - x_j| over all pairs."""
+    ordered = np.sort(values).astype(np.float64)
+    return float(np.dot(2.0 * np.arange(ordered.size) - ordered.size + 1, ordered))

@@ -23,6 +23,8 @@ THOUGHT_LENGTH = 120
 SHOWN_SUCCESSORS = 3
 
 _PLAIN = re.compile(r"[^\W_](?:[\w '.&/-]*[\w.])?")
+# What a list says of itself.
+_RESERVED = re.compile(r"none|[0-9]+ more")
 _ESCAPED = re.compile(r"[<>\[\]]")
 
 
@@ -184,7 +186,7 @@ _EXAMPLES = (
         Situation(
             goal=None,
             state="tall tower",
-            entities=("flag", "battlement"),
+            entities=("arrow slit", "weather vane"),
             constraints=("hold on tight",),
             memory=(),
             recent=("long street", "round square"),
@@ -210,7 +212,8 @@ def field(text: str) -> str:
     Plain are letters, digits, single spaces and the marks ``' . & / -`` within a name. Equal
     results mean equal names.
     """
-    if _PLAIN.fullmatch(text) and "  " not in text:
+    plain = _PLAIN.fullmatch(text) and "  " not in text and not _RESERVED.fullmatch(text)
+    if plain:
         return text
     quoted = "".join(
         json.dumps(character)[1:-1] if not character.isprintable() else character

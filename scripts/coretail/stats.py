@@ -216,6 +216,23 @@ def difference_interval(
     return Interval(n, gap, gap - half, gap + half, level)
 
 
+def fisher_p(p_values: Iterable[float | None]) -> float | None:
+    """Return Fisher's combined p of independent tests (Fisher, 1932); None if no p is defined.
+
+    Raises
+    ------
+    InputError
+        If a p is not in (0, 1].
+    """
+    defined = _finite(p_values)
+    if not all(0 < p <= 1 for p in defined):
+        raise InputError(f"fisher_p: {defined} are not all in (0, 1]")
+    if not defined:
+        return None
+    statistic = -2 * math.fsum(math.log(p) for p in defined)
+    return float(special.chdtrc(2 * len(defined), statistic))
+
+
 def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
     """Return a share and its Wilson score interval (Wilson, 1927).
 

@@ -1,3 +1,4 @@
+import itertools
 import json
 import math
 
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coretail.concentration import concentration, gini
+from coretail.concentration import between_share, concentration, gini
 from coretail.errors import InputError
 
 counts_vectors = st.lists(st.integers(1, 10**6), min_size=2, max_size=60)
@@ -122,3 +123,27 @@ def test_every_undefined_figure_has_a_reason_and_no_other(values):
     assert {key for key, value in result.items() if value is None} == set(reasons)
     assert all(math.isfinite(value) for value in result.values() if value is not None)
     json.dumps(result, allow_nan=False)
+
+
+def test_between_share_by_hand():
+    # Differences: within {1, 3} and {5, 9}: 2 + 4; between: 4 + 8 + 2 + 6; 4 of 6 pairs.
+    share, expected = between_share([1, 3, 5, 9], [0, 0, 1, 1])
+    assert share == pytest.approx(20 / 26)
+    assert expected == pytest.approx(4 / 6)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 3)), min_size=2, max_size=40),
+)
+def test_between_share_against_all_pairs(items):
+    counts, groups = zip(*items, strict=True)
+    pairs = list(itertools.combinations(range(len(items)), 2))
+    total = sum(abs(counts[i] - counts[j]) for i, j in pairs)
+    apart = sum(abs(counts[i] - counts[j]) for i, j in pairs if groups[i] != groups[j])
+    share, expected = between_share(counts, groups)
+    if total == 0:
+        assert share is None
+        assert expected is None
+    else:
+        assert share == pytest.approx(apart / total, abs=1e-9)
+        assert expected == pytest.approx(sum(groups[i] != groups[j] for i, j in pairs) / len(pairs))

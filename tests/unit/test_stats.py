@@ -12,6 +12,7 @@ from coretail.errors import InputError
 from coretail.stats import (
     binomial_band,
     difference_interval,
+    fisher_p,
     line,
     paired_reduction,
     size_trend,
@@ -309,3 +310,12 @@ def test_trend_says_why_it_is_undefined(n_nodes, values, n_seeds, slope_reason, 
 def test_trend_refuses_what_it_cannot_use(arguments, message):
     with pytest.raises(InputError, match=message):
         size_trend(*arguments)
+
+
+def test_fisher_p_against_scipy():
+    for p_values in ([0.04, 0.2, 0.7], [1.0], [0.001, 0.9]):
+        assert fisher_p(p_values) == pytest.approx(reference.combine_pvalues(p_values).pvalue)
+    assert fisher_p([0.04, None, 0.7]) == fisher_p([0.04, 0.7])
+    assert fisher_p([None]) is None
+    with pytest.raises(InputError, match="fisher_p"):
+        fisher_p([0.0])

@@ -114,6 +114,7 @@ rule walk_controls:
         edges="results/worlds/{family}/{n_nodes}/edges.parquet",
     output:
         controls="results/audits/controls/{family}/{n_nodes}.parquet",
+        bands="results/audits/controls/{family}/{n_nodes}-bands.parquet",
     log:
         "results/logs/walk_controls/{family}-{n_nodes}.log",
     benchmark:
@@ -134,3 +135,42 @@ rule walk_controls:
         "Matched control walks on {wildcards.family}, {wildcards.n_nodes} states"
     script:
         "../../scripts/walk_controls.py"
+
+
+rule audit_semantic:
+    input:
+        counts=semantic("counts"),
+        steps=semantic("steps"),
+        edges=expand(
+            "results/worlds/{family}/{n_nodes}/edges.parquet",
+            family=config["cells"]["families"],
+            n_nodes=config["cells"]["n_nodes"],
+        ),
+        controls=expand(
+            "results/audits/controls/{family}/{n_nodes}.parquet",
+            family=config["cells"]["families"],
+            n_nodes=config["cells"]["n_nodes"],
+        ),
+    output:
+        audits="results/audits/semantic/audits.parquet",
+        tests="results/audits/semantic/tests.parquet",
+        effects="results/audits/semantic/effects.parquet",
+    log:
+        "results/logs/audit_semantic.log",
+    benchmark:
+        "results/benchmarks/audit_semantic.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "audit_semantic",
+            "roll_semantic",
+            "walk_controls",
+            replicates=config["audit"]["replicates"],
+            thresholds=config["audit"]["thresholds"],
+            ks=config["audit"]["ks"][0],
+        ),
+    message:
+        "Audits of the semantic rollouts, against matched random walks"
+    script:
+        "../../scripts/audit_semantic.py"

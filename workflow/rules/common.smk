@@ -1,4 +1,5 @@
 # What all rules share: the checked configuration, specifications, the check of earlier results.
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswi
 from coretail import manifest, provenance
 from coretail.config import check, read_yaml
 from coretail.errors import InputError
+from coretail.llm import model_from
 from coretail.worlds.topology import FAMILIES, check_world
 
 
@@ -41,6 +43,9 @@ def checked(config, files):
                         check_world(family, n_nodes, scale=scale)
                     except InputError as error:
                         raise InputError(f"{key}: {error}") from None
+        names = [entry["name"] for entry in config["models"]]
+        if len(set(names)) < len(names):
+            raise InputError(f"models: {names}: a name stands twice")
         if config["figures"]["n_nodes"] not in config["worlds"]["sizes"]:
             raise InputError(
                 f"figures.n_nodes: {config['figures']['n_nodes']} is not one of worlds.sizes "
@@ -77,6 +82,23 @@ STORE = {
     for key in ["capacity", "k", "retriever", "reads_feed_frequency"]
 }
 
+# Models by the name that they have in paths.
+MODELS = {re.sub(r"[^\w.-]+", "_", entry["name"]): entry for entry in config["models"]}
+
+# What a model chooses in: (model, goal, family).
+ROLLOUTS = [
+    (model, goal, family)
+    for model, entry in MODELS.items()
+    for goal in ["seek", "explore"]
+    for family in config["cells"]["families"]
+    if family in config["semantic"][goal]
+    and family in entry.get("families", config["cells"]["families"])
+    and goal in entry.get("goals", [goal])
+]
+
+# The competence gate's tasks are drawn in worlds of this family.
+GATE_FAMILY = "scale-free"
+
 SPECS = {}
 
 
@@ -91,6 +113,47 @@ def spec(name, *upstream, **settings):
         {source: SPECS[source] for source in upstream},
     )
     return SPECS[name]
+
+
+def identity(model):
+    """Return what of a model decides its replies, as it stands in artefacts: no path, no address."""
+    entry = MODELS[model]
+    access = {
+        key: value for key, value in entry.items() if key not in ("families", "goals")
+    }
+    try:
+        label = model_from(access).label()
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    behaviour = ["context_tokens", "structured", "token_limit", "extra", "omit"]
+    return {
+        "name": entry["name"],
+        "identity": label,
+        **{key: access[key] for key in behaviour if key in access},
+    }
+
+
+def asked(name, *upstream, **settings):
+    """Return a function of a job's wildcards: the specification of a rule that asks one model.
+
+    What reads the rule's outputs depends on all models."""
+    models = {model: identity(model) for model in MODELS}
+    spec(name, *upstream, models=models, **settings)
+    return lambda wildcards: provenance.specification(
+        name,
+        ROOT / "scripts" / f"{name}.py",
+        {"model": models[wildcards.model], **settings},
+        {source: SPECS[source] for source in upstream},
+    )
+
+
+def semantic(name):
+    """Return one file of each semantic rollout."""
+    n_nodes = config["cells"]["n_nodes"]
+    return [
+        f"results/rollouts/semantic/{model}/{goal}/{family}/{n_nodes}/{name}.parquet"
+        for model, goal, family in ROLLOUTS
+    ]
 
 
 def walks(name):
@@ -116,3 +179,5 @@ def refuse_damaged(artefacts):
 wildcard_constraints:
     family="|".join(FAMILIES),
     n_nodes=r"\d+",
+    goal="seek|explore",
+    model=r"[\w.-]+",

@@ -159,3 +159,73 @@ rule make_table_controls:
         "Table of the matched controls"
     script:
         "../../scripts/make_table_controls.py"
+
+
+rule make_table_gate:
+    input:
+        competence=[
+            f"results/rollouts/competence/{model}/{GATE_FAMILY}/{config['cells']['n_nodes']}.parquet"
+            for model in MODELS
+        ],
+        steps=semantic("steps"),
+        summary=semantic("summary"),
+        agents=expand(
+            "results/rollouts/random_agents/{family}/{n_nodes}.parquet",
+            family=config["cells"]["families"],
+            n_nodes=config["cells"]["n_nodes"],
+        ),
+    output:
+        markdown="results/tables/table_gate.md",
+        latex="results/tables/table_gate.tex",
+        competence="results/tables/table_competence.parquet",
+        hits="results/tables/table_hits.parquet",
+        positions="results/tables/table_positions.parquet",
+    log:
+        "results/logs/make_table_gate.log",
+    benchmark:
+        "results/benchmarks/make_table_gate.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_gate",
+            "test_competence",
+            "roll_semantic",
+            "roll_random_agents",
+        ),
+    message:
+        "Tables of the competence gate"
+    script:
+        "../../scripts/make_table_gate.py"
+
+
+rule make_table2:
+    input:
+        audits="results/audits/semantic/audits.parquet",
+        tests="results/audits/semantic/tests.parquet",
+        effects="results/audits/semantic/effects.parquet",
+        summary=semantic("summary"),
+        competence="results/tables/table_competence.parquet",
+        hits="results/tables/table_hits.parquet",
+    output:
+        markdown="results/tables/table2.md",
+        latex="results/tables/table2.tex",
+        table2="results/tables/table2.parquet",
+    log:
+        "results/logs/make_table2.log",
+    benchmark:
+        "results/benchmarks/make_table2.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table2",
+            "audit_semantic",
+            "make_table_gate",
+            gate={"copied": 0.8, "guessed": 0.2},
+            paper=PAPER["table2"],
+        ),
+    message:
+        "Table 2: topologies under semantic policy"
+    script:
+        "../../scripts/make_table2.py"

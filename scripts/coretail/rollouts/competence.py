@@ -17,8 +17,8 @@ shuffled   as rank_3, with the next states dealt out anew: the line with this st
 
 A model that reads its memory is right at every rank, and wrong without the answer and where the
 memory is shuffled. One that is as right there does not use its memory. The others are transitions
-that touch the same state, as retrieval would hand them out, filled up with random ones; none has
-the same next state.
+that touch the same state, as retrieval would hand them out, filled up with random ones; none
+names the right next state.
 """
 
 from collections.abc import Iterable, Sequence
@@ -219,10 +219,11 @@ def predict(
             seed=seed,
             template=PREDICTION_TEMPLATE.version,
         )
-        completion = client.complete(request, f"{where}, {task.condition}, task {task.number}")
+        context = f"{where}, {task.condition}, task {task.number}"
+        completion = client.complete(request, context)
         if completion.status == "failed":
             raise CallFailed(
-                f"{where}: {completion.error}. Run again: what was answered is not asked again."
+                f"{context}: {completion.error}. Run again: what was answered is not asked again."
             )
         predicted: str | None = None
         status: PredictionStatus
@@ -320,7 +321,9 @@ def _others(
     """Draw transitions that do not answer, those that touch the state first; in random order."""
     state, target = sources[edge], topology.targets[edge]
     answers = (sources == state) & (topology.actions == topology.actions[edge])
-    eligible = np.flatnonzero(~answers & (topology.targets != target))
+    # A transition back from the right next state would give its name away.
+    names_it = (topology.targets == target) | (sources == target)
+    eligible = np.flatnonzero(~answers & ~names_it)
     if len(eligible) < MEMORIES:
         raise InputError(
             f"competence: {cell_name(topology.key)} has too few transitions for {MEMORIES} "

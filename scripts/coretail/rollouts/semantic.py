@@ -417,9 +417,9 @@ def rollout(
 ) -> Rollout:
     """Let an agent act in a world.
 
-    Every random stream derives from the world's cell, the replicate and what it is for: the start,
-    the errands, the environment, the order of options, the choice where no reply was usable, and
-    the memory. None of them depends on who chooses, so agents of one cell are paired.
+    Every random stream derives from the world's cell and what it is for: the start and, by
+    replicate, the errands, the environment, the order of options, the choice where no reply was
+    usable, and the memory. None of them depends on who chooses, so agents of one cell are paired.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from coretail import artefacts
+from coretail.worlds.contents import Contents
 from coretail.worlds.topology import Topology
 
 
@@ -34,3 +35,27 @@ def read_topologies(edges: Path) -> list[Topology]:
             )
         )
     return worlds
+
+
+def read_contents(nodes: Path) -> dict[int, Contents]:
+    """Return the states' contents in a ``nodes`` artefact, by seed.
+
+    Raises
+    ------
+    InputError
+        If the file is not such an artefact.
+    """
+    table = artefacts.read(nodes, "nodes")
+    return {
+        cell["seed"]: Contents(
+            names=part["name"].to_pylist(),
+            entities=part["entities"].to_pylist(),
+            relations=[
+                [(entry["subject"], entry["verb"], entry["object"]) for entry in relations]
+                for relations in part["relations"].to_pylist()
+            ],
+            constraints=part["constraints"].to_pylist(),
+            actions=part["actions"].to_pylist(),
+        )
+        for cell, part in artefacts.groups(table, ["family", "n_nodes", "seed"])
+    }
