@@ -21,6 +21,20 @@ MODEL_TABLES = {
     "table2": rules.make_table2.output,
     "table_gate": rules.make_table_gate.output,
 }
+MODEL_FIGURES = {
+    "figure4": [
+        f"results/figures/figure4/{model}-{goal}.{kind}"
+        for model, goal in dict.fromkeys(rollout[:2] for rollout in ROLLOUTS)
+        for kind in ["pdf", "png"]
+    ],
+    "figure1_semantic": [
+        f"results/figures/figure1_semantic/{model}.{kind}"
+        for model, goal, family in ROLLOUTS
+        if (goal, family) == ("seek", GATE_FAMILY)
+        for kind in ["pdf", "png"]
+    ],
+    "figure_positions": rules.plot_figure_positions.output,
+}
 WORLDS = {
     "family": config["worlds"]["families"],
     "n_nodes": config["worlds"]["sizes"],
@@ -61,7 +75,7 @@ rule figures:
         "Done: all figures"
 
 
-for name, files in [*TABLES.items(), *FIGURES.items(), *MODEL_TABLES.items()]:
+for name, files in {**TABLES, **FIGURES, **MODEL_TABLES, **MODEL_FIGURES}.items():
 
     rule:
         name:

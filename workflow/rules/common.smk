@@ -147,6 +147,17 @@ def asked(name, *upstream, **settings):
     )
 
 
+def for_model(name, *upstream, **settings):
+    """Return a function of a job's wildcards: the specification of a figure of one model."""
+    spec(name, *upstream, **settings)
+    return lambda wildcards: provenance.specification(
+        name,
+        ROOT / "scripts" / f"{name}.py",
+        {"model": MODELS[wildcards.model]["name"], **settings},
+        {source: SPECS[source] for source in upstream},
+    )
+
+
 def semantic(name):
     """Return one file of each semantic rollout."""
     n_nodes = config["cells"]["n_nodes"]

@@ -129,3 +129,81 @@ rule plot_figure_auditable:
         "Map of auditable random walks"
     script:
         "../../scripts/plot_figure_auditable.py"
+
+
+rule plot_figure4:
+    input:
+        counts=lambda wildcards: [
+            f"results/rollouts/semantic/{model}/{goal}/{family}/{config['cells']['n_nodes']}/counts.parquet"
+            for model, goal, family in ROLLOUTS
+            if (model, goal) == (wildcards.model, wildcards.goal)
+        ],
+        audits="results/audits/semantic/audits.parquet",
+        tests="results/audits/semantic/tests.parquet",
+        bands=expand(
+            "results/audits/controls/{family}/{n_nodes}-bands.parquet",
+            family=config["cells"]["families"],
+            n_nodes=config["cells"]["n_nodes"],
+        ),
+    output:
+        pdf="results/figures/figure4/{model}-{goal}.pdf",
+        png="results/figures/figure4/{model}-{goal}.png",
+    log:
+        "results/logs/plot_figure4/{model}-{goal}.log",
+    benchmark:
+        "results/benchmarks/plot_figure4/{model}-{goal}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=for_model("plot_figure4", "audit_semantic", "walk_controls"),
+    message:
+        "Figure 4: {wildcards.model}, {wildcards.goal}"
+    script:
+        "../../scripts/plot_figure4.py"
+
+
+rule plot_figure1_semantic:
+    input:
+        counts=f"results/rollouts/semantic/{{model}}/seek/{GATE_FAMILY}/{config['cells']['n_nodes']}/counts.parquet",
+        edges=f"results/worlds/{GATE_FAMILY}/{config['cells']['n_nodes']}/edges.parquet",
+    output:
+        pdf="results/figures/figure1_semantic/{model}.pdf",
+        png="results/figures/figure1_semantic/{model}.png",
+    log:
+        "results/logs/plot_figure1_semantic/{model}.log",
+    benchmark:
+        "results/benchmarks/plot_figure1_semantic/{model}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=for_model(
+            "plot_figure1_semantic",
+            "roll_semantic",
+            steps=config["cells"]["steps"],
+            eviction=config["random_walk"]["evictions"][0],
+            **STORE,
+        ),
+    message:
+        "Figure 1, semantic half: {wildcards.model}"
+    script:
+        "../../scripts/plot_figure1_semantic.py"
+
+
+rule plot_figure_positions:
+    input:
+        positions="results/tables/table_positions.parquet",
+    output:
+        pdf="results/figures/figure_positions.pdf",
+        png="results/figures/figure_positions.png",
+    log:
+        "results/logs/plot_figure_positions.log",
+    benchmark:
+        "results/benchmarks/plot_figure_positions.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure_positions", "make_table_gate"),
+    message:
+        "Figure of choices by position"
+    script:
+        "../../scripts/plot_figure_positions.py"

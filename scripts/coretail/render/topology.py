@@ -115,7 +115,7 @@ def figure4(
     fig.suptitle(
         textwrap.fill(f"{model}, goal: {goal}", _TITLE_CHARACTERS), fontsize=8.5, parse_math=False
     )
-    upper, lower = fig.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    upper, lower = fig.subfigures(2, 1, squeeze=False, height_ratios=heights, frameon=False)[:, 0]
     _distributions(upper, families, columns, ccdf_rows, band_rows, fit_rows, laws)
     axes = lower.subplots(*((2, 1) if stacked else (1, 2)), squeeze=False).ravel()
     hollow = False
@@ -173,7 +173,7 @@ def figure1_semantic(
         look = mark(DRIVERS, driver)
         for ax, rows, keys in zip(axes, of_driver, panels, strict=True):
             require(rows, ("seed", *keys), f"figure1_semantic, {look.label}")
-            missing = _seeds(ax, rows, keys, look, 0.1 * phase)
+            missing = _seeds(ax, rows, keys, look, phase)
             _say_missing(ax, [f"{look.label}, {what}" for what in missing], line=phase)
         seeds = counted([len({row["seed"] for row in of_driver[1]})], "seed")
         label = f"{look.label}, {seeds}, one line each"
@@ -267,23 +267,27 @@ def _distributions(
 
 
 def _seeds(
-    ax: Axes, rows: Sequence[Row], keys: tuple[str, str], look: Mark, phase: float = 0.0
+    ax: Axes, rows: Sequence[Row], keys: tuple[str, str], look: Mark, phase: int = 0
 ) -> list[str]:
-    """Draw one thin line per seed, marks along the first; return the seeds without values."""
+    """Draw one thin line per seed, marks along the first; return the seeds without values.
+
+    Marks of phase 0 and 1 stand at other points of curves of equal length, so that they do not
+    cover each other.
+    """
     missing = []
     for order, seed in enumerate(sorted({row["seed"] for row in rows})):
         points = [(row[keys[0]], row[keys[1]]) for row in rows if row["seed"] == seed]
         if any(value is None for point in points for value in point):
             missing.append(f"seed {seed}")
             continue
+        marked = np.geomspace(1, len(points), 13)[phase::2].round().astype(int) - 1
         ax.plot(
             *zip(*sorted(points), strict=True),
             color=look.color,
             linewidth=0.7,
             ls=look.line,
             marker=look.marker if order == 0 else "none",
-            # Places along the line, in units of the panel's diagonal.
-            markevery=(0.03 + phase, 0.2),
+            markevery=np.unique(marked).tolist(),
             zorder=3,
         )
     return missing
