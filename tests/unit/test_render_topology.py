@@ -17,9 +17,8 @@ from coretail.stats import t_interval, wilson_interval
 from coretail.streams import stream
 
 MODEL = "Qwen2.5-Coder-1.5B-Instruct"
-LONG = (
-    "some-provider/A-Model-With-$Quite$-a-Long_Name-405B-Instruct-Turbo and a remark of its owner"
-)
+# As a formula, what stands between the dollars would be an error.
+LONG = r"some-provider/A-Model-With-$\Quite$-a-Long_Name-405B-Instruct and a remark of its owner"
 FOUR = ("uniform", "exponential", "scale-free", "modular")
 SEEDS = (42, 43, 44)
 CONTROL = DRIVERS["random_walk"]
@@ -284,6 +283,8 @@ def test_topology_draws_every_seed_as_it_is_and_marks_the_first():
             np.testing.assert_array_equal(line.get_xdata(), [r["x"] for r in own])
             np.testing.assert_array_equal(line.get_ydata(), [r["ccdf"] for r in own])
             assert line.get_marker() == (look.marker if seed == 42 else "none")
+            assert line.get_markevery()[0] == 0
+            assert line.get_markevery()[-1] == len(own) - 1
             assert ax.get_ylim()[0] < min(line.get_ydata())
             assert ax.get_xlim()[1] > max(line.get_xdata())
 

@@ -21,13 +21,12 @@ from coretail.rollouts.semantic import (
     RolloutStopped,
     hits,
     rollout,
-    start_state,
 )
 from coretail.rollouts.store import cell_store
 from coretail.rollouts.walk import random_walk
 from coretail.streams import stream
 from coretail.worlds.contents import Contents, build_contents
-from coretail.worlds.environment import Environment
+from coretail.worlds.environment import Environment, start_state
 from coretail.worlds.topology import Topology, build_topology
 
 

@@ -37,10 +37,17 @@ auditable:
   steps: [100]
   n_seeds: 2
 cells:
-  families: [uniform]
+  families: [scale-free]
   n_nodes: 100
-  steps: 100
+  steps: 16
   n_controls: 19
+models:
+  - name: SmolLM2-135M-Instruct
+semantic:
+  seek: [scale-free]
+  explore: []
+  competence_tasks: 1
+  n_random_agents: 19
 figures:
   n_nodes: 120
 """

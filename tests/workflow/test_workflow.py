@@ -9,7 +9,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from coretail.errors import InputError
+from coretail.llm.registry import registered
+from coretail.llm.weights import obtain
+
 pytestmark = pytest.mark.workflow
+
+MODEL = registered("SmolLM2-135M-Instruct")
+MODEL_TARGETS = ["record", "table2", "figure4", "figure1_semantic", "figure_positions"]
+
+
+def model_is_there() -> bool:
+    """Fetch the small model, if need be."""
+    try:
+        obtain(MODEL)
+    except InputError:
+        return False
+    return True
+
+
+needs_model = pytest.mark.skipif(
+    not model_is_there(), reason="the small model is not in the cache and cannot be fetched"
+)
 
 WALK = {
     "walk_randomly",
@@ -95,6 +116,15 @@ def test_an_edited_module_reruns_the_rules_that_import_it(workflow, module, rule
     assert workflow.pending() == set()
 
 
+def test_a_copy_runs_its_own_library(workflow):
+    workflow.set(
+        "    values = _as_series(series)\n    n = ",
+        "    raise OSError('mine')\n    n = ",
+        "scripts/coretail/spectrum.py",
+    )
+    assert "OSError: mine" in workflow.run("table_spectrum", ok=False)
+
+
 @pytest.mark.parametrize("target", [[], ["figure1"]])
 def test_a_failed_and_repaired_run_equals_a_clean_one(workflow, fresh_results, target):
     workflow.set("steps: 400", "steps: 500")
@@ -158,6 +188,7 @@ def test_one_core_and_two_give_the_same_bytes(fresh, finished):
     assert fresh.artefacts() == finished.artefacts()
 
 
+@needs_model
 def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
     scripts = {path.stem: path for path in (workflow.path / "scripts").glob("[a-z]*.py")}
     sound = {name: path.read_text() for name, path in scripts.items()}
@@ -172,7 +203,7 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
         path.write_text(broken)
     waiting = set(scripts)
     while waiting:
-        workflow.run("--keep-going", ok=False)
+        workflow.run("all", *MODEL_TARGETS, "--keep-going", ok=False)
         failed = set()
         for name in waiting:
             folder = workflow.path / "results/logs"
@@ -185,7 +216,29 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
         for name in failed:
             scripts[name].write_text(sound[name])
         waiting -= failed
-    workflow.run()
+    workflow.run("all", *MODEL_TARGETS)
+
+
+@needs_model
+def test_a_recorded_run_equals_the_live_run_that_made_it(workflow):
+    workflow.run("all", *MODEL_TARGETS)
+    live = workflow.artefacts()
+    assert "rollouts/semantic/SmolLM2-135M-Instruct/seek/scale-free/100/steps.parquet" in live
+    for folder in ["results", ".snakemake", "journals"]:
+        shutil.rmtree(workflow.path / folder)
+    workflow.set("models:\n", "llm:\n  backend: recorded\nmodels:\n")
+    workflow.run("all", *MODEL_TARGETS)
+    assert workflow.artefacts() == live
+
+
+@needs_model
+def test_a_miss_of_the_recorded_backend_says_how_to_record(workflow):
+    workflow.set("models:\n", "llm:\n  backend: recorded\nmodels:\n")
+    printed = workflow.run("table2", ok=False)
+    assert "snakemake record" in printed
+    assert "roll_semantic" in printed
+    assert "Traceback" not in printed
+    assert not list((workflow.path / "results/rollouts").glob("semantic/**/*.parquet"))
 
 
 @pytest.mark.parametrize("kind", ["truncated", "foreign"])

@@ -1,4 +1,5 @@
 # What all rules share: the checked configuration, specifications, the check of earlier results.
+import os
 import re
 import shlex
 import sys
@@ -7,7 +8,11 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
+# Here and in every job: this copy's library comes before one that is installed.
 sys.path.insert(0, str(ROOT / "scripts"))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH")])
+)
 
 # Snakemake puts the interpreter's path into a shell command without quotes.
 if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswith("'"):

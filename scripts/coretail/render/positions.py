@@ -69,7 +69,7 @@ def figure_positions(rows: Sequence[Row], level: float = 0.95) -> Figure:
         for goal in in_order((row["goal"] for row in rows if row["model"] == model), _GOALS)
     ]
     n_options = sorted({row["n_options"] for row in rows})
-    columns = min(3, len(panels))
+    columns = 2 if len(panels) == 4 else min(3, len(panels))
     lines = -(-len(panels) // columns)
     fig = Figure(figsize=(figure_width(columns), 0.4 + 2.4 * lines), layout="constrained")
     axes = fig.subplots(lines, columns, sharey=True, squeeze=False).ravel()

@@ -6,10 +6,10 @@ environment and writes the transition that it walked: the random walk's loop
 replies a rollout is deterministic, so one that was stopped is simply run again: the replies that
 it had are known to the client by then.
 
-Two controls share a cell's start (:func:`start_state`) and number of steps. The *random walk*
-takes a uniform successor and is what audits compare with. The *random agent*
-(:class:`RandomChooser`) takes a uniform action, which is not a uniform successor where actions
-lead to unequally many states; it shows what an agent with the same choices finds by chance.
+Two controls share a cell's start (:func:`~coretail.worlds.environment.start_state`) and number of
+steps. The *random walk* takes a uniform successor and is what audits compare with. The *random
+agent* (:class:`RandomChooser`) takes a uniform action, which is not a uniform successor where
+actions lead to unequally many states; it shows what an agent with the same choices finds by chance.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ from coretail.rollouts.store import RETRIEVER, cell_store
 from coretail.rollouts.walk import Counters, Walk, check_walk
 from coretail.streams import entropy, stream
 from coretail.worlds.contents import Contents
-from coretail.worlds.environment import Environment
+from coretail.worlds.environment import Environment, start_state
 from coretail.worlds.topology import MAX_ACTIONS, Topology
 
 STATUSES: tuple[str, ...] = ("single", "chosen", "retried", "random")
@@ -386,11 +386,6 @@ class Rollout:
         """Return how many steps have each status."""
         counts = np.bincount(self.statuses, minlength=len(STATUSES))
         return dict(zip(STATUSES, counts.tolist(), strict=True))
-
-
-def start_state(topology: Topology) -> int:
-    """Return the state in which all agents of a cell start, uniform over the states."""
-    return int(stream(*topology.key, "start").random() * topology.n_nodes)
 
 
 def cell_name(cell: tuple[str, int, int]) -> str:
