@@ -61,7 +61,7 @@ def effect(tests: list[dict[str, Any]]) -> dict[str, Any]:
         "low": mean.low,
         "high": mean.high,
         **controls,
-        "n_controls": sum(test["n_controls"] for test in tests),
+        "n_controls": min(test["n_controls"] for test in tests),
     }
 
 

@@ -84,8 +84,8 @@ def figure_calibration(
     }
 
     fig = Figure(figsize=(PAGE_WIDTH, 5.2), layout="constrained")
-    upper, lower = fig.subfigures(2, 1, squeeze=False, height_ratios=(3.0, 2.4))[:, 0]
-    left, right = upper.subfigures(1, 2, squeeze=False, width_ratios=(1.95, 1.0))[0]
+    upper, lower = fig.subfigures(2, 1, squeeze=False, height_ratios=(5, 4), frameon=False)[:, 0]
+    left, right = upper.subfigures(1, 2, squeeze=False, width_ratios=(39, 20), frameon=False)[0]
     nulls = left.subplots(1, 2, sharey=True)
     power = right.subplots()
     null_sizes = sorted({row["n_tail"] for row in p_rows})

@@ -18,6 +18,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
 from coretail.errors import InputError
@@ -140,6 +141,8 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 # Matplotlib would write its version and the time of day into these.
+# Of a place in units of the figure: less than a hundredth of a dot.
+_DIGITS = 6
 _METADATA: Mapping[str, Mapping[str, None]] = MappingProxyType(
     {
         ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -184,6 +187,8 @@ def save_figure(fig: Figure, *paths: str | os.PathLike[str]) -> None:
     for target in targets:
         if target.suffix not in _METADATA:
             raise InputError(f"{target}: a figure is written as {', '.join(_METADATA)}")
+    with style():
+        _settle(fig)
     for target in targets:
         buffer = io.BytesIO()
         with style():
@@ -191,6 +196,22 @@ def save_figure(fig: Figure, *paths: str | os.PathLike[str]) -> None:
         part = target.with_name(f".{target.name}.part")
         part.write_bytes(buffer.getvalue())
         part.replace(target)
+
+
+def _settle(fig: Figure) -> None:
+    """Lay the figure out once and round what comes out.
+
+    The layout solver's last digits vary from run to run, and bytes would vary with them.
+    """
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
+    waiting = list(fig.subfigs)
+    while waiting:
+        part = waiting.pop()
+        waiting += part.subfigs
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(_DIGITS))
+    for ax in fig.axes:
+        ax.set_position(Bbox(ax.get_position(original=True).get_points().round(_DIGITS)))
 
 
 def mark(marks: Mapping[str, Mark], name: str) -> Mark:

@@ -257,9 +257,9 @@ def _distributions(
     handles = [
         Line2D([], [], color=_NEUTRAL, lw=0.8, marker="o", label="semantic policy"),
         Line2D(
-            [], [], color=_CONTROLS.color, ls=_CONTROLS.line, label="random-walk controls, median"
+            [], [], color=_CONTROLS.color, ls=_CONTROLS.line, label="first seed's controls, median"
         ),
-        Patch(color=_BAND, label="random-walk controls, 95% band"),
+        Patch(color=_BAND, label="first seed's controls, 95% band"),
     ]
     handles += [
         Line2D([], [], color=m.color, ls=m.line, label=m.label)
