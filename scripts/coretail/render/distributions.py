@@ -62,9 +62,9 @@ def figure1_random_walk(
     fig = Figure(figsize=(PAGE_WIDTH, 2.9 + 1.55 * lines), layout="constrained")
     heights = [3, 2 * lines][: 1 + bool(fitted)]
     # Whole ratios and no frames: the layout solver's last digit would move bytes otherwise.
-    parts = fig.subfigures(
-        len(heights), 1, squeeze=False, height_ratios=heights, frameon=False
-    )[:, 0]
+    parts = fig.subfigures(len(heights), 1, squeeze=False, height_ratios=heights, frameon=False)[
+        :, 0
+    ]
     by_rank, by_count = parts[0].subplots(1, 2)
     for position, family in enumerate(families):
         look = mark(FAMILIES, family)
