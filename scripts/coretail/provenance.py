@@ -10,6 +10,7 @@ import ast
 import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -82,6 +83,15 @@ def code_hash(script: Path) -> str:
         total.update(path.relative_to(root).as_posix().encode() + b"\0")
         total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()[:16]
+
+
+def prefer(scripts: Path) -> None:
+    """Let every process started from here import this copy's modules before installed ones.
+
+    Snakemake only appends a script's folder to the path, so an installed copy would come first.
+    """
+    earlier = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(scripts), earlier]))
 
 
 def package_versions() -> dict[str, str]:

@@ -1,5 +1,4 @@
 # What all rules share: the checked configuration, specifications, the check of earlier results.
-import os
 import re
 import shlex
 import sys
@@ -8,11 +7,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
-# Here and in every job: this copy's library comes before one that is installed.
 sys.path.insert(0, str(ROOT / "scripts"))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH")])
-)
 
 # Snakemake puts the interpreter's path into a shell command without quotes.
 if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswith("'"):
@@ -23,6 +18,8 @@ from coretail.config import check, read_yaml
 from coretail.errors import InputError
 from coretail.llm import model_from
 from coretail.worlds.topology import FAMILIES, check_world
+
+provenance.prefer(ROOT / "scripts")
 
 
 def checked(config, files):
