@@ -199,11 +199,15 @@ def save_figure(fig: Figure, *paths: str | os.PathLike[str]) -> None:
 
 
 def _settle(fig: Figure) -> None:
-    """Lay the figure out once and round what comes out.
+    """Lay the figure out and round what comes out.
 
-    The layout solver's last digits vary from run to run, and bytes would vary with them.
+    The layout solver's last digits vary from run to run, and bytes would vary with them. It needs
+    a second pass, from the places of the first, for labels that stand outside their axes, and the
+    resolution of the picture, by which the sizes of texts vary.
     """
-    fig.draw_without_rendering()
+    fig.set_dpi(mpl.rcParams["savefig.dpi"])
+    for _ in range(2):
+        fig.draw_without_rendering()
     fig.set_layout_engine("none")
     waiting = list(fig.subfigs)
     while waiting:
