@@ -7,26 +7,9 @@ from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.audit.verdict import VERDICTS
 from coretail.render import tables
+from coretail.schemas import SCHEMAS
 
 Rows = list[dict[str, Any]]
-SHOWN = (
-    "eviction",
-    "family",
-    "n_nodes",
-    "seed",
-    "n",
-    "n_tail",
-    "x_min",
-    "alpha",
-    "alpha_se",
-    "p_gof",
-    "lambda_R",
-    "lambda_sigma",
-    "lambda_z",
-    "lambda_indistinguishable",
-    "verdict",
-    "reason",
-)
 
 
 def main(job: Job) -> None:
@@ -35,7 +18,7 @@ def main(job: Job) -> None:
     rule, p_star = job.settings["ks"], job.settings["p_gof"]
     evictions = list(dict.fromkeys(row["eviction"] for row in audits))
     cells = [
-        {key: row[key] for key in SHOWN}
+        {key: row[key] for key in SCHEMAS["table_audit_cells"].arrow.names}
         for eviction in evictions
         for row in audits
         if (row["eviction"], row["kind"], row["ks_rule"]) == (eviction, "access", rule)
