@@ -46,6 +46,7 @@ class Behaviour:
         without ``usage``. ``refusal``: a message with a refusal. ``content_filter``: no choice.
     text
         The reply, for an action that is not in the list for example; None for the endpoint's own.
+        For ``invalid_json``, the body.
     delay
         Seconds before the answer.
     status, message, code, retry_after
@@ -92,7 +93,8 @@ class Logged:
     path
         The request's path with its query.
     authorized
-        Whether it carried the endpoint's key; the key itself is not kept.
+        Whether it carried the endpoint's key; the key itself is not kept (a wrong one is, in the
+        complaint about it).
     behaviour
         What the endpoint did with it.
     answered
@@ -180,6 +182,11 @@ class LocalEndpoint:
         self._server.shutdown()
         self._server.server_close()
 
+    def behave(self, script: Iterable[Behaviour] = (), otherwise: Behaviour = REPLY) -> None:
+        """Take another script from the next request on."""
+        with self._lock:
+            self._script, self.otherwise = iter(script), otherwise
+
     def serve(self) -> None:
         """Answer requests until the endpoint is closed."""
         self._server.serve_forever(poll_interval=0.01)
@@ -188,16 +195,19 @@ class LocalEndpoint:
         """Log a request and decide what to do with it."""
         authorized = self.key is None or authorization == f"Bearer {self.key}"
         with self._lock:
-            logged = Logged(body, path, authorized, self._decide(authorized, body))
+            behaviour = self._decide(authorized, authorization, body)
+            logged = Logged(body, path, authorized, behaviour)
             self.log.append(logged)
             if self.log_file is not None:
                 with self.log_file.open("a") as file:
                     file.write(json.dumps(asdict(logged)) + "\n")
         return logged
 
-    def _decide(self, authorized: bool, body: dict[str, Any]) -> Behaviour:
+    def _decide(self, authorized: bool, authorization: str, body: dict[str, Any]) -> Behaviour:
         if not authorized:
-            return error(401, message="Incorrect API key provided", code="invalid_api_key")
+            # Some endpoints repeat the key that they refuse.
+            message = f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}"
+            return error(401, message=message, code="invalid_api_key")
         if self.models is not None and body["model"] not in self.models:
             message = f"The model {body['model']} does not exist"
             return error(404, message=message, code="model_not_found")
@@ -280,7 +290,7 @@ def _content(
         complaint = {"message": behaviour.message, "code": behaviour.code, "type": "test"}
         return behaviour.status, json.dumps({"error": complaint}).encode()
     if behaviour.kind == "invalid_json":
-        return 200, b'{"choices": [{"message": oops'
+        return 200, (behaviour.text or '{"choices": [{"message": oops').encode()
     text = behaviour.text if behaviour.text is not None else reply(body)
     prompt = sum(len(message["content"].split()) for message in body["messages"])
     message = {"role": "assistant", "content": text, "refusal": None}

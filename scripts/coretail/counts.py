@@ -1,8 +1,6 @@
 """Vectors of counts: what is accepted, and the first thing that is wrong with the rest."""
 
 import codecs
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,30 +69,18 @@ def _is_count(value: Any, minimum: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= _INT64_MAX
 
 
-def read_counts(path: str | Path) -> Counts:
-    """Read a text file with one positive integer a line.
+def parse_counts(data: bytes, *, name: str = "counts") -> Counts:
+    """Return the counts in the bytes of a text file with one positive integer a line.
 
     UTF-8 or ASCII, with or without a byte-order mark; any line ending; blanks around a number and
-    blank lines at the end are ignored. ``-`` is the standard input.
+    blank lines at the end are ignored.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is empty or in another encoding, or a line is anything else
-        than one integer from 1 to 2**63 - 1: the first such line is named.
+        If there are none, the text is in another encoding, or a line is anything else than one
+        integer from 1 to 2**63 - 1: the first such line is named.
     """
-    if str(path) == "-":
-        return parse_counts(sys.stdin.buffer.read(), name="standard input")
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path}: cannot be read: {reason}; give a readable text file") from error
-    return parse_counts(data, name=str(path))
-
-
-def parse_counts(data: bytes, *, name: str = "counts") -> Counts:
-    """Return the counts in the bytes of a text file; see :func:`read_counts`."""
     for mark, encoding in _FOREIGN:
         if data.startswith(mark):
             raise InputError(f"{name}: the text is {encoding}; save it as UTF-8")

@@ -359,11 +359,18 @@ def prediction_prompt(
     state: str, action: str, memories: Sequence[Transition]
 ) -> tuple[Message, ...]:
     """Return the messages that ask where an action leads, given memories, best first."""
-    lines = ["Memories:", *map(transition_line, memories)]
-    if not memories:
-        lines.append("none")
-    lines.append(f"Now: {field(state)} -> {field(action)} ->")
-    return (*PREDICTION_TEMPLATE.shared, Message("user", "\n".join(lines)))
+    return context_prompt(state, action, "\n".join(map(transition_line, memories)))
+
+
+def context_prompt(state: str, action: str, context: str) -> tuple[Message, ...]:
+    """Return the messages that ask where an action leads, given a memory's packed text.
+
+    The text stands as the memory's policy wrote it; its names are written by :func:`field`. All
+    policies and encodings share the worked examples, so that their tokens differ by the text
+    alone.
+    """
+    question = f"Memories:\n{context or 'none'}\nNow: {field(state)} -> {field(action)} ->"
+    return (*PREDICTION_TEMPLATE.shared, Message("user", question))
 
 
 def parse_prediction(text: str, state: str, action: str) -> str | None:

@@ -1,18 +1,27 @@
+import gzip
 import io
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from coretail import artefacts
 from coretail.audit import audit_counts
 from coretail.audit.laws import draw, power_law
 from coretail.cli import AUDITED, BAD_INPUT, NOT_AUDITABLE, main
+from coretail.concentration import concentration
+from coretail.controller import auto_tau
+from coretail.logs import FORMATS
 from coretail.streams import stream
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
+FAST = ["--replicates", "20", "--permutations", "19"]
 
 
 @pytest.fixture
@@ -27,52 +36,115 @@ def path(tmp_path, counts):
     return str(file)
 
 
-def test_json_is_the_result_of_the_function(path, counts, capsys):
+@pytest.fixture
+def log(tmp_path):
+    """Write a log of 3,000 accesses in 1,000 steps and return its path."""
+    items = (stream("cli", "log").pareto(1.1, 3000) * 4).astype(int) % 500
+    file = tmp_path / "agent.parquet"
+    table = {"timestamp": np.arange(3000) // 3, "memory_id": [f"m{item}" for item in items]}
+    pq.write_table(pa.table(table), file)
+    return str(file)
+
+
+@pytest.fixture
+def few(tmp_path):
+    file = tmp_path / "few.csv"
+    file.write_text("item,count\n" + "".join(f"i{n},5\n" for n in range(50)))
+    return str(file)
+
+
+def traces(capsys):
+    return json.loads(capsys.readouterr().out)["traces"]
+
+
+def test_json_is_the_result_of_the_functions(path, counts, capsys):
     status = main(
         ["audit", path, "--json", "--replicates", "40", "--seed", "7", "--ks", "observed"]
     )
     out, err = capsys.readouterr()
+    (trace,) = json.loads(out)["traces"]
     expected = audit_counts(counts, replicates=40, seed=7, ks="observed")
-    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    assert trace["audit"] == json.loads(json.dumps(expected.to_dict()))
+    assert trace["concentration"] == json.loads(json.dumps(concentration(counts).to_dict()))
+    assert trace["tau"]["value"] == auto_tau(expected).value
+    assert trace["source"]["file"] == path
     assert status == (NOT_AUDITABLE if expected.verdict == "not_auditable" else AUDITED)
     assert err == ""
 
 
-def test_every_option_reaches_the_audit(path, counts, capsys):
+def test_every_option_of_the_method_reaches_the_audit(path, log, counts, capsys):
     options = ["--x-min", "5", "--replicates", "10", "--jobs", "2"]
     main(["audit", path, "--json", *options])
-    result = json.loads(capsys.readouterr().out)
+    result = traces(capsys)[0]["audit"]
     assert (result["x_min"], result["x_min_known"], result["replicates"]) == (5, True, 10)
     assert result["n_tail"] == int(np.sum(counts >= 5))
     main(["audit", path, "--json", "--min-tail", "390", "--replicates", "0"])
-    assert json.loads(capsys.readouterr().out)["n_tail"] >= 390
+    assert traces(capsys)[0]["audit"]["n_tail"] >= 390
+    main(["audit", log, "--json", "--replicates", "0", "--permutations", "37"])
+    assert traces(capsys)[0]["stationarity"]["permutations"] == 37
 
 
-def test_the_text_shows_verdict_and_reason(path, capsys):
-    status = main(["audit", path, "--replicates", "20"])
+def test_every_option_of_the_columns_reaches_the_reader(tmp_path, capsys):
+    file = tmp_path / "log.dat"
+    file.write_text("who;when\n".replace(";", "\t") + "b\t2\nb\t1\na\t1\n")
+    options = ["--format", "tsv", "--id", "who", "--time", "when", "--rank", "when"]
+    main(["audit", str(file), "--json", "--replicates", "0", *options, "--max-rank", "1"])
+    (trace,) = traces(capsys)
+    assert trace["source"]["columns"] == {"id": "who", "time": "when", "rank": "when"}
+    assert trace["source"]["guessed"] == []
+    assert (trace["n_accesses"], trace["n_items"]) == (2, 2)
+    main(["audit", str(file), "--json", "--replicates", "0", "--id", "who", "--file-order"])
+    assert traces(capsys)[0]["source"]["order"] == "that of the rows"
+    main(["audit", str(file), "--json", "--replicates", "0", "--count", "when"])
+    assert traces(capsys)[0]["source"]["layout"] == "counts"
+
+
+def test_the_text_shows_verdict_figures_and_what_was_guessed(log, capsys):
+    status = main(["audit", log, *FAST])
     out = capsys.readouterr().out
     assert status == AUDITED
-    for part in ("x_min", "n_tail", "alpha", "p_gof", "lognormal: ", "R ", "verdict    "):
+    for part in (
+        "agent.parquet\n",
+        "id 'memory_id' (guessed), time 'timestamp' (guessed)",
+        "3,000 of",
+        *("verdict  ", "tau  ", "gini  ", "x_min", "n_tail", "alpha", "p_gof", "lognormal: ", "R "),
+        "1,000 steps",
+        "19 permutations of 20 blocks",
+        "limit  ",
+    ):
         assert part in out
 
 
-def test_a_sample_without_a_tail_exits_3_with_a_reason(tmp_path, capsys):
-    file = tmp_path / "few.txt"
-    file.write_text("5\n" * 50)
-    assert main(["audit", str(file), "--json"]) == NOT_AUDITABLE
-    result = json.loads(capsys.readouterr().out)
+def test_notes_on_the_rows_are_shown(tmp_path, capsys):
+    file = tmp_path / "log.jsonl"
+    file.write_text('{"item":1,"step":2}\n{"item":"1","step":1}\n{"item":"1","step":1}\n')
+    main(["audit", str(file), "--replicates", "0"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "note 1 row with an earlier 'step'" in out
+    assert "note 1 row repeating id and 'step'" in out
+    assert 'such as 1 and "1": ids are compared as text' in out
+
+
+def test_a_sample_without_a_tail_exits_3_with_a_reason(few, capsys):
+    assert main(["audit", few, "--json"]) == NOT_AUDITABLE
+    result = traces(capsys)[0]["audit"]
     assert result["verdict"] == "not_auditable"
     assert "all values are equal" in result["reason"]
-    assert main(["audit", str(file)]) == NOT_AUDITABLE
-    assert "not_auditable: no cutoff" in capsys.readouterr().out
+    assert main(["audit", few]) == NOT_AUDITABLE
+    out = capsys.readouterr().out
+    assert "not_auditable: no cutoff" in out
+    assert "There is no tail" in out
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"3\n-4\n0\n", "line 2: '-4'"),
-        (b"", "no counts"),
+        (b"", "empty"),
+        (b"\n\n", "no counts"),
+        (b"a\nb\n", "for a list of ids: --format ids"),
         ("3\n4\n".encode("utf-16"), "UTF-16"),
+        (gzip.compress(b"3\n4\n" * 999)[:-9], "Truncated"),
     ],
 )
 def test_bad_input_exits_2_and_names_the_offender(tmp_path, capsys, content, message):
@@ -86,10 +158,11 @@ def test_bad_input_exits_2_and_names_the_offender(tmp_path, capsys, content, mes
     assert "Traceback" not in err
 
 
-def test_a_missing_file_exits_2(tmp_path, capsys):
+def test_a_missing_file_and_a_directory_exit_2(tmp_path, capsys):
     assert main(["audit", str(tmp_path / "none.txt")]) == BAD_INPUT
     assert "none.txt: cannot be read: no such file" in capsys.readouterr().err
     assert main(["audit", str(tmp_path)]) == BAD_INPUT
+    assert "is a directory" in capsys.readouterr().err
 
 
 def test_an_unusable_option_exits_2(path, capsys):
@@ -103,10 +176,103 @@ def test_an_unusable_option_exits_2(path, capsys):
     assert exit_info.value.code == 2
 
 
+def test_of_several_files_the_worst_status_counts_and_all_are_audited(log, few, tmp_path, capsys):
+    assert main(["audit", log, few, "--json", *FAST]) == NOT_AUDITABLE
+    assert [trace["sample"] for trace in traces(capsys)] == ["agent.parquet", "few.csv"]
+    bad = str(tmp_path / "none.csv")
+    assert main(["audit", few, bad, log, "--json", *FAST]) == BAD_INPUT
+    out, err = capsys.readouterr()
+    assert [trace["sample"] for trace in json.loads(out)["traces"]] == ["few.csv", "agent.parquet"]
+    assert "none.csv: cannot be read" in err
+
+
+def test_a_file_is_audited_alike_alone_and_among_others(log, path, capsys):
+    main(["audit", log, "--json", *FAST])
+    alone = traces(capsys)[0]
+    main(["audit", path, log, "--json", *FAST])
+    assert traces(capsys)[1] == alone
+
+
+def test_samples_are_told_apart_by_their_paths(tmp_path, capsys):
+    files = [tmp_path / run / "log.txt" for run in ("first", "second")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("1\n2\n3\n")
+    main(["audit", *map(str, files), "--json", "--replicates", "0"])
+    assert [t["sample"] for t in traces(capsys)] == ["first/log.txt", "second/log.txt"]
+    assert main(["audit", str(files[0]), str(files[0])]) == BAD_INPUT
+    assert "given twice" in capsys.readouterr().err
+
+
+def test_out_has_tables_and_a_figure(log, few, tmp_path, capsys):
+    out = tmp_path / "new" / "audits"
+    assert main(["audit", log, few, "--json", "--out", str(out), *FAST]) == NOT_AUDITABLE
+    printed = traces(capsys)
+    assert sorted(file.name for file in out.iterdir()) == [
+        "trace_audits.parquet",
+        "trace_figure.pdf",
+        "trace_figure.png",
+        "trace_items.parquet",
+    ]
+    assert [file.name for file in out.parent.iterdir()] == ["audits"]
+    rows = artefacts.read_rows(out / "trace_audits.parquet", "trace_audits")
+    assert [row["sample"] for row in rows] == ["agent.parquet", "few.csv"]
+    assert rows[0]["gini"] == printed[0]["concentration"]["gini"]
+    assert rows[0]["alpha"] == printed[0]["audit"]["alpha"]
+    assert rows[0]["p_halves"] == printed[0]["stationarity"]["p"]
+    assert rows[0]["tau"] == printed[0]["tau"]["value"]
+    items = artefacts.read_rows(out / "trace_items.parquet", "trace_items")
+    ours = [row for row in items if row["sample"] == "agent.parquet"]
+    raw = pq.read_table(log).column("memory_id").to_pylist()
+    assert {row["id"]: row["accesses"] for row in ours} == Counter(raw)
+    assert {row["id"]: row["first_half"] for row in ours if row["first_half"]} == Counter(
+        raw[:1500]
+    )
+    assert [row["accesses"] for row in ours] == sorted(Counter(raw).values(), reverse=True)
+    assert {row["first_half"] for row in items if row["sample"] == "few.csv"} == {None}
+    # Nothing of where the files were, and the same bytes wherever they are written.
+    again = tmp_path / "again"
+    main(["audit", log, few, "--out", str(again), *FAST])
+    for file in out.iterdir():
+        assert file.read_bytes() == (again / file.name).read_bytes()
+        assert str(tmp_path).encode() not in file.read_bytes()
+
+
+def test_out_is_written_whole_or_not_at_all(log, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "out"
+    assert main(["audit", log, str(tmp_path / "none"), "--out", str(out), *FAST]) == BAD_INPUT
+    assert "nothing written" in capsys.readouterr().err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["agent.parquet"]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("coretail.render.style.save_figure", full)
+    assert main(["audit", log, "--out", str(out), *FAST]) == BAD_INPUT
+    assert "out: cannot be written: No space left" in capsys.readouterr().err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["agent.parquet"]
+
+
+def test_out_overwrites_nothing(log, tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    assert main(["audit", log, "--out", str(tmp_path / "out")]) == BAD_INPUT
+    stdout, err = capsys.readouterr()
+    assert (stdout, "already there" in err) == ("", True)
+    (tmp_path / "empty").mkdir()
+    assert main(["audit", log, "--out", str(tmp_path / "empty"), *FAST]) == AUDITED
+    assert len(list((tmp_path / "empty").iterdir())) == 4
+    assert main(["audit", log, "--out", log]) == BAD_INPUT
+
+
 def test_the_standard_input_is_read_as_well(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n1\n2\n3\n")))
     assert main(["audit", "-", "--json", "--replicates", "0"]) == NOT_AUDITABLE
-    assert json.loads(capsys.readouterr().out)["n"] == 4
+    assert traces(capsys)[0]["n_items"] == 4
+    packed = gzip.compress(b'{"item":"a"}\n{"item":"b"}\n{"item":"a"}\n')
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    main(["audit", "-", "--json", "--replicates", "0"])
+    assert traces(capsys)[0]["n_accesses"] == 3
 
 
 def test_a_long_bootstrap_is_announced(tmp_path, capsys, monkeypatch):
@@ -114,7 +280,7 @@ def test_a_long_bootstrap_is_announced(tmp_path, capsys, monkeypatch):
     file = tmp_path / "long.txt"
     file.write_text("4\n" * 60)
     main(["audit", str(file), "--replicates", "2"])
-    assert "60 counts x 2 replicates" in capsys.readouterr().err
+    assert "60 items x 2 replicates" in capsys.readouterr().err
 
 
 def run(*arguments):
@@ -131,7 +297,7 @@ def run(*arguments):
 def test_python_m_coretail(path):
     process = run("audit", path, "--json", "--replicates", "5")
     assert process.returncode == AUDITED
-    assert json.loads(process.stdout)["n"] == 400
+    assert json.loads(process.stdout)["traces"][0]["n_items"] == 400
     assert run("audit", "/does/not/exist").returncode == BAD_INPUT
 
 
@@ -143,7 +309,8 @@ def test_help_and_version_import_nothing_heavy():
         "    main(['audit', '--help'])\n"
         "except SystemExit:\n"
         "    pass\n"
-        "print([m for m in ('numpy', 'numba', 'scipy') if m in sys.modules], file=sys.stderr)\n"
+        "heavy = ('numpy', 'numba', 'scipy', 'pyarrow', 'matplotlib')\n"
+        "print([m for m in heavy if m in sys.modules], file=sys.stderr)\n"
     )
     process = subprocess.run(
         [sys.executable, "-c", program],
@@ -154,5 +321,6 @@ def test_help_and_version_import_nothing_heavy():
         timeout=60,
     )
     assert "--replicates" in process.stdout
+    assert "{" + ",".join(FORMATS) + "}" in "".join(process.stdout.split())
     assert "exit status: 0 audited" in process.stdout
     assert process.stderr.strip() == "[]"

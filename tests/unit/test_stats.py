@@ -1,10 +1,11 @@
 """Statistics of the tables, against scipy, the paper's own numbers and values worked by hand."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as reference
 
@@ -12,13 +13,20 @@ from coretail.errors import InputError
 from coretail.stats import (
     binomial_band,
     difference_interval,
+    equivalence,
     fisher_p,
     line,
+    mcnemar_exact,
+    minimum_detectable_difference,
+    page_trend,
     paired_reduction,
+    sample_size,
     size_trend,
+    stationary_block_interval,
     t_interval,
     wilson_interval,
 )
+from coretail.streams import stream
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -319,3 +327,290 @@ def test_fisher_p_against_scipy():
     assert fisher_p([None]) is None
     with pytest.raises(InputError, match="fisher_p"):
         fisher_p([0.0])
+
+
+def page_by_counting(rows):
+    """Page's L and its exact p, by counting all orders of untied blocks."""
+    ranks = [reference.rankdata(row) for row in rows]
+    statistic = sum(float(np.dot(r, np.arange(1, len(r) + 1))) for r in ranks)
+    one = [
+        sum(place * rank for place, rank in enumerate(order, start=1))
+        for order in itertools.permutations(range(1, len(rows[0]) + 1))
+    ]
+    sums = [sum(choice) for choice in itertools.product(one, repeat=len(rows))]
+    return statistic, sum(value >= statistic for value in sums) / len(sums)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[0.1, 0.2, 0.3, 0.4], [0.2, 0.1, 0.5, 0.6], [1.0, 3.0, 2.0, 4.0]],
+        [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]],
+        [[9.0, 7.0, 5.0, 1.0], [4.0, 3.0, 2.0, 1.0]],
+    ],
+)
+def test_page_trend_is_the_exact_count_over_all_orders(rows):
+    statistic, p = page_by_counting(rows)
+    result = page_trend(rows)
+    assert (result.n, result.L, result.method, result.reason) == (len(rows), statistic, "exact", "")
+    assert result.p == pytest.approx(p, rel=1e-12)
+
+
+def test_page_trend_of_seven_rising_values_in_three_seeds():
+    result = page_trend([[0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]] * 3)
+    # Each seed rises with probability 1 / 7! under the null; Σ j² = 140.
+    assert result.L == 3 * 140
+    assert result.p == pytest.approx(math.factorial(7) ** -3, rel=1e-9)
+
+
+def test_page_trend_gives_ties_their_mean_rank():
+    result = page_trend([[1.0, 1.0, 2.0], [1.0, 2.0, 3.0]])
+    # 1.5 · 1 + 1.5 · 2 + 3 · 3 = 13.5, and 14 of the other seed.
+    assert result.L == 27.5
+    assert result.p >= page_by_counting([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])[1]
+    assert page_trend([[1.0, 1.0, 1.0]] * 4).p > 0.5
+
+
+@pytest.mark.parametrize("rows", [[], [[1.0, 2.0, 3.0]], [[1.0, 2.0], [1.0, 2.0]]])
+def test_page_trend_says_why_it_is_undefined(rows):
+    result = page_trend(rows)
+    assert (result.n, result.L, result.p) == (len(rows), None, None)
+    assert result.reason == "Page's test needs two seeds and three treatments"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[1.0, 2.0, 3.0], [1.0, 2.0]], r"rows of \[2, 3\] values"),
+        ([[1.0, None, 3.0], [1.0, 2.0, 3.0]], "leave that seed out"),
+        ([[1.0, math.nan, 3.0], [1.0, 2.0, 3.0]], "value 1 is nan"),
+    ],
+)
+def test_page_trend_refuses_blocks_with_holes(rows, message):
+    with pytest.raises(InputError, match=message):
+        page_trend(rows)
+
+
+def test_mcnemar_exact_by_hand():
+    # Of 3 discordant pairs all favour one side: 2 / 2³.
+    assert mcnemar_exact(0, 3) == mcnemar_exact(3, 0) == pytest.approx(0.25)
+    assert mcnemar_exact(4, 4) == pytest.approx(1.0)
+    # 2 (1 + 10) / 2¹⁰
+    assert mcnemar_exact(1, 9) == pytest.approx(22 / 1024)
+    assert mcnemar_exact(0, 0) is None
+    with pytest.raises(InputError, match="b = -1"):
+        mcnemar_exact(-1, 2)
+
+
+def test_equivalence_of_means_agrees_with_two_one_sided_t_tests():
+    first = np.array([0.51, 0.49, 0.55, 0.50, 0.47, 0.52])
+    second = np.array([0.50, 0.50, 0.53, 0.51, 0.48, 0.50])
+    gaps = first - second
+    result = equivalence(first.tolist(), second.tolist(), 0.03)
+    low, high = reference.t.interval(0.9, 5, gaps.mean(), reference.sem(gaps))
+    assert result.difference.n == 6
+    assert result.difference.low == pytest.approx(low)
+    assert result.difference.high == pytest.approx(high)
+    for margin in (0.004, 0.0125, 0.02, 0.03):
+        p_low = reference.ttest_1samp(gaps, -margin, alternative="greater").pvalue
+        p_high = reference.ttest_1samp(gaps, margin, alternative="less").pvalue
+        found = equivalence(first.tolist(), second.tolist(), margin).equivalent
+        assert found == (max(p_low, p_high) < 0.05), margin
+
+
+def score(gap, b, c, n):
+    """Score of a difference of paired proportions, its nuisance fitted by brute force."""
+    only_second = np.linspace(max(0, -gap), (1 - gap) / 2, 200_001)
+    cells = np.array([only_second + gap, only_second, 1 - 2 * only_second - gap])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.array([b, c, n - b - c])[:, None] * np.log(np.maximum(cells, 0))
+    best = only_second[np.nansum(terms, axis=0).argmax()]
+    return (b - c - n * gap) / math.sqrt(n * (2 * best + gap * (1 - gap)))
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "n"), [(3, 2, 100), (12, 2, 50), (0, 5, 40), (1, 1, 9), (7, 0, 8)]
+)
+def test_equivalence_of_proportions_is_by_the_score_interval(b, c, n):
+    both = (n - b - c) // 2
+    rest = n - b - c - both
+    first = [True] * (both + b) + [False] * (c + rest)
+    second = [True] * both + [False] * b + [True] * c + [False] * rest
+    found = equivalence(first, second, 0.05).difference
+    assert found.estimate == pytest.approx((b - c) / n)
+    assert score(found.low, b, c, n) == pytest.approx(1.6448536, abs=2e-3)
+    assert score(found.high, b, c, n) == pytest.approx(-1.6448536, abs=2e-3)
+
+
+@pytest.mark.parametrize("n", [1, 20, 80])
+def test_the_score_interval_without_discordant_pairs_by_hand(n):
+    z2 = 1.6448536269514722**2
+    found = equivalence([0] * n, [0] * n, 0.05)
+    # n Δ = z √(n Δ (1 − Δ))
+    assert found.difference.high == pytest.approx(z2 / (n + z2))
+    assert found.difference.low == pytest.approx(-z2 / (n + z2))
+    assert found.equivalent is (n == 80)
+    one = equivalence([1] * n, [0] * n, 0.05).difference
+    assert (one.estimate, one.high) == (1, 1)
+    assert one.low < 1
+
+
+def test_equivalence_keeps_its_level_at_the_margin():
+    n, margin = 60, 0.1
+    accepted = [
+        (b, c)
+        for b in range(n + 1)
+        for c in range(min(b + 9, n - b) + 1)
+        if equivalence(
+            [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c), margin
+        ).equivalent
+    ]
+    assert accepted
+    for only_second in (0.0, 0.05, 0.2, 0.4):
+        cells = [only_second + margin, only_second, 1 - 2 * only_second - margin]
+        wrong = sum(reference.multinomial.pmf([b, c, n - b - c], n, cells) for b, c in accepted)
+        assert wrong < 0.06
+
+
+def test_equivalence_of_nothing_with_nothing_is_not_testable():
+    result = equivalence([0] * 80, [0] * 80, 0.05, floor=0.05)
+    assert result.equivalent is None
+    assert result.difference.estimate == 0
+    assert "below the competence floor 0.05" in result.difference.reason
+    assert equivalence([0] * 80, [0] * 80, 0.05).equivalent is True
+    assert equivalence([1] * 80, [1] * 80, 0.05, floor=0.05).equivalent is True
+
+
+def test_equivalence_leaves_out_pairs_with_a_hole_and_says_when_none_is_left():
+    assert equivalence([1, None, 0], [1, 1, None], 0.05).difference.n == 1
+    result = equivalence([None], [0.5], 0.05)
+    assert (result.equivalent, result.difference.reason) == (None, "no defined value")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], [1.0, 2.0], 0.1), "1 first values and 2 second"),
+        (([1.0], [1.0], 0.0), "margin = 0"),
+        (([1.0], [1.0], math.nan), "margin = nan"),
+        (([1.0], [1.0], 0.1, 0.5), "level = 0.5"),
+        (([math.inf], [1.0], 0.1), "value 0 is inf"),
+    ],
+)
+def test_equivalence_refuses_what_it_cannot_use(arguments, message):
+    with pytest.raises(InputError, match=message):
+        equivalence(*arguments)
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+def test_sample_size_of_cohens_conventions(effect, n):
+    # Two-sided 5%, 80% power: the standard tables' numbers for the paired t test.
+    assert sample_size(effect, 1.0) == n
+    assert sample_size(-3 * effect, 3.0) == n
+
+
+@pytest.mark.parametrize(("n", "level", "power"), [(2, 0.95, 0.8), (3, 0.9, 0.95), (40, 0.99, 0.5)])
+def test_minimum_detectable_difference_has_its_power(n, level, power):
+    difference = minimum_detectable_difference(n, 0.2, level, power)
+    quantile = reference.t.ppf(0.5 + level / 2, n - 1)
+    shift = difference / 0.2 * math.sqrt(n)
+    assert reference.nct.sf(quantile, n - 1, shift) == pytest.approx(power, abs=1e-3)
+
+
+@given(st.integers(2, 500), st.floats(0.01, 100), st.sampled_from([0.5, 0.8, 0.9]))
+@settings(max_examples=40, deadline=None)
+def test_sample_size_inverts_the_detectable_difference(n, sd, power):
+    difference = minimum_detectable_difference(n, sd, power=power)
+    assert sample_size(difference * 1.0001, sd, power=power) == n
+    assert sample_size(difference * 0.9999, sd, power=power) == n + 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: minimum_detectable_difference(1, 1.0), "n = 1"),
+        (lambda: minimum_detectable_difference(5, 0.0), "sd = 0"),
+        (lambda: minimum_detectable_difference(5, 1.0, power=0.04), "power = 0.04"),
+        (lambda: minimum_detectable_difference(5, 1.0, level=1.0), "between 0 and 1"),
+        (lambda: sample_size(0.0, 1.0), "difference = 0"),
+        (lambda: sample_size(0.1, math.inf), "sd = inf"),
+        (lambda: sample_size(0.1, 1.0, power=1.0), "power = 1"),
+    ],
+)
+def test_a_design_that_makes_no_sense_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def autoregression(coefficient, n, key):
+    shocks = stream("autoregression", key).standard_normal(n)
+    series = np.empty(n)
+    series[0] = shocks[0] / math.sqrt(1 - coefficient**2)
+    for step in range(1, n):
+        series[step] = coefficient * series[step - 1] + shocks[step]
+    return series
+
+
+@pytest.mark.parametrize("coefficient", [0.0, 0.6, 0.8])
+def test_block_interval_has_the_width_of_a_dependent_mean(coefficient):
+    series = autoregression(coefficient, 20_000, 1)
+    result = stationary_block_interval(series, np.ones(20_000), ("test", 1), replicates=400)
+    # An AR(1) series has τ = (1 + φ) / (1 − φ), and the variance of its mean is τ sd² / n.
+    time = (1 + coefficient) / (1 - coefficient)
+    width = 2 * 1.96 * math.sqrt(time / (1 - coefficient**2) / 20_000)
+    assert result.autocorrelation_time == pytest.approx(time, rel=0.15)
+    assert result.block == math.ceil(2 * result.autocorrelation_time)
+    assert result.mean.estimate == pytest.approx(series.mean())
+    assert result.mean.high - result.mean.low == pytest.approx(width, rel=0.15)
+    assert result.mean.low < result.mean.estimate < result.mean.high
+
+
+def test_block_interval_is_of_the_masked_steps_alone():
+    mask = np.arange(3_000) % 3 == 0
+    errors = (stream("errors").random(3_000) < 0.3).astype(float)
+    hidden = np.where(mask, errors, np.nan)
+    result = stationary_block_interval(hidden, mask, ("test", 2), replicates=500)
+    assert result.mean.n == 1_000
+    assert result.mean.estimate == pytest.approx(errors[mask].mean())
+    # Independent errors: the binomial standard error.
+    width = 2 * 1.96 * math.sqrt(0.3 * 0.7 / 1_000)
+    assert result.mean.high - result.mean.low == pytest.approx(width, rel=0.15)
+
+
+def test_block_interval_depends_on_its_key_alone():
+    series = autoregression(0.5, 500, 2)
+    mask = np.ones(500, dtype=bool)
+    first = stationary_block_interval(series, mask, ("cell", 1), replicates=200)
+    assert stationary_block_interval(series, mask, ("cell", 1), replicates=200) == first
+    other = stationary_block_interval(series, mask, ("cell", 2), replicates=200)
+    assert other.mean.low != first.mean.low
+    assert other.mean.estimate == first.mean.estimate
+
+
+@pytest.mark.parametrize(
+    ("values", "mask", "n", "estimate", "reason"),
+    [
+        ([], [], 0, None, "no masked step"),
+        ([1.0, 2.0], [False, False], 0, None, "no masked step"),
+        ([1.0, 5.0, 1.0], [1, 0, 1], 2, 1.0, "all 2 values are equal, which gives no interval"),
+    ],
+)
+def test_block_interval_says_why_it_is_undefined(values, mask, n, estimate, reason):
+    result = stationary_block_interval(values, mask, ("none",))
+    assert (result.mean.n, result.mean.estimate, result.mean.reason) == (n, estimate, reason)
+    assert (result.mean.low, result.mean.high, result.block) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "mask", "options", "message"),
+    [
+        ([1.0, 2.0], [True], {}, r"shape \(2,\) and a mask of shape \(1,\)"),
+        ([[1.0]], [[True]], {}, "one of each per step"),
+        ([1.0, math.nan], [True, True], {}, "value 1 is nan"),
+        ([1.0, 2.0], [True, True], {"replicates": 99}, "replicates = 99"),
+        ([1.0, 2.0], [True, True], {"level": 95}, "between 0 and 1"),
+    ],
+)
+def test_block_interval_refuses_what_it_cannot_use(values, mask, options, message):
+    with pytest.raises(InputError, match=message):
+        stationary_block_interval(values, mask, ("bad",), **options)

@@ -60,21 +60,25 @@ class Workflow:
         self.path = path
         self.overlay = path / "tiny.yaml"
 
+    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+        """Return the command that runs Snakemake."""
+        return [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--snakefile",
+            str(self.path / "Snakefile"),
+            "--configfile",
+            str(self.overlay),
+            "--cores",
+            str(cores),
+            *arguments,
+        ]
+
     def run(self, *arguments: str, ok: bool = True, cores: int = 2, cwd: Path | None = None) -> str:
         """Run Snakemake and return all it printed."""
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "snakemake",
-                "--snakefile",
-                str(self.path / "Snakefile"),
-                "--configfile",
-                str(self.overlay),
-                "--cores",
-                str(cores),
-                *arguments,
-            ],
+            self.command(*arguments, cores=cores),
             cwd=cwd or self.path,
             env=os.environ | {"PYTHONHASHSEED": "random"},
             text=True,
@@ -84,6 +88,17 @@ class Workflow:
         )
         assert (done.returncode == 0) is ok, done.stdout
         return done.stdout
+
+    def start(self, *arguments: str, cores: int = 2) -> subprocess.Popen[str]:
+        """Start Snakemake in a process group of its own and return the process."""
+        return subprocess.Popen(
+            self.command(*arguments, cores=cores),
+            cwd=self.path,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def pending(self, *arguments: str) -> set[str]:
         """Return the rules that a run would execute."""

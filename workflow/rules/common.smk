@@ -28,16 +28,18 @@ def checked(config, files):
         for file in files:
             read_yaml(Path(file))
         config = check(config, read_yaml(ROOT / "workflow/schemas/config.schema.yaml"))
-        worlds, auditable, cells = (
+        worlds, auditable, cells, memory = (
             config["worlds"],
             config["auditable"],
             config["cells"],
+            config["memory"],
         )
         for key, families, sizes, scale in [
             ("worlds.sizes", worlds["families"], worlds["sizes"], False),
             ("ladder.sizes", worlds["families"], config["ladder"]["sizes"], False),
             ("auditable.sizes", auditable["families"], auditable["sizes"], True),
             ("cells.n_nodes", cells["families"], [cells["n_nodes"]], False),
+            ("memory.n_nodes", [memory["family"]], [memory["n_nodes"]], False),
         ]:
             for family in families:
                 for n_nodes in sizes:
@@ -48,6 +50,12 @@ def checked(config, files):
         names = [entry["name"] for entry in config["models"]]
         if len(set(names)) < len(names):
             raise InputError(f"models: {names}: a name stands twice")
+        paths = [re.sub(r"[^\w.-]+", "_", name) for name in names]
+        if len(set(paths)) < len(paths):
+            raise InputError(f"models: {names}: two names give the same path")
+        samples = [trace["name"] for trace in config["traces"]]
+        if len(set(samples)) < len(samples):
+            raise InputError(f"traces: {samples}: a name stands twice")
         if config["figures"]["n_nodes"] not in config["worlds"]["sizes"]:
             raise InputError(
                 f"figures.n_nodes: {config['figures']['n_nodes']} is not one of worlds.sizes "

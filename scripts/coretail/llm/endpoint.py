@@ -263,7 +263,8 @@ class Endpoint:
         try:
             body = json.loads(content)
         except ValueError:
-            shown = self._redact(content[:80].decode(errors="replace"))
+            # Cut afterwards: a key that the cut divides would not be recognized.
+            shown = self._redact(content.decode(errors="replace"))[:80]
             return _broken(f"its answer is not JSON: {shown!r}")
         if not isinstance(body, dict):
             return _broken("its answer is not an object")

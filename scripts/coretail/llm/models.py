@@ -215,7 +215,8 @@ def model_from(entry: Mapping[str, Any]) -> Model:
     ----------
     entry
         The attributes of :class:`ApiModel` if it has a ``base_url``, else those of
-        :class:`EmbeddedModel`; ``prices`` as a mapping. What is absent or None has its default.
+        :class:`EmbeddedModel`; ``prices`` as a mapping. What is absent or None has its default,
+        but a ``key_env`` of None is an endpoint without keys.
 
     Raises
     ------
@@ -241,4 +242,6 @@ def model_from(entry: Mapping[str, Any]) -> Model:
         given["prices"] = Prices(**given["prices"])
     if "omit" in given:
         given["omit"] = tuple(given["omit"])
+    if "key_env" in entry:
+        given["key_env"] = entry["key_env"]
     return ApiModel(**given)

@@ -23,30 +23,21 @@ names the right next state.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coretail.errors import InputError
 from coretail.llm.client import Client
-from coretail.llm.request import Request
-from coretail.prompts import (
-    PREDICTION_TEMPLATE,
-    Transition,
-    field,
-    parse_prediction,
-    prediction_prompt,
-)
-from coretail.rollouts.semantic import CHOSEN, RETRIED, CallFailed, Rollout, cell_name
+from coretail.predictions import PredictionStatus, predict_next
+from coretail.prompts import Transition, field, prediction_prompt
+from coretail.rollouts.semantic import CHOSEN, RETRIED, Rollout, cell_name
 from coretail.streams import stream
 from coretail.worlds.contents import Contents
 from coretail.worlds.topology import MAX_ACTIONS, Topology
 
 CONDITIONS: tuple[str, ...] = ("rank_1", "rank_3", "rank_5", "absent", "empty", "shuffled")
 MEMORIES = 5
-
-PredictionStatus = Literal["answered", "malformed", "refusal", "content_filter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,33 +204,18 @@ def predict(
     predictions = []
     for task in tasks:
         state, action, next_state = task.transition
-        request = Request(
-            messages=prediction_prompt(state, action, task.memories),
-            max_tokens=PREDICTION_TEMPLATE.max_tokens,
-            seed=seed,
-            template=PREDICTION_TEMPLATE.version,
-        )
         context = f"{where}, {task.condition}, task {task.number}"
-        completion = client.complete(request, context)
-        if completion.status == "failed":
-            raise CallFailed(
-                f"{context}: {completion.error}. Run again: what was answered is not asked again."
-            )
-        predicted: str | None = None
-        status: PredictionStatus
-        if completion.status == "ok":
-            predicted = parse_prediction(completion.text, state, action)
-            status = "malformed" if predicted is None else "answered"
-        else:
-            status = completion.status
+        reply = predict_next(
+            client, prediction_prompt(state, action, task.memories), state, action, context, seed
+        )
         predictions.append(
             Prediction(
                 task=task,
-                status=status,
-                predicted=predicted,
-                correct=predicted == field(next_state) if completion.ok else None,
-                prompt_tokens=completion.prompt_tokens,
-                completion_tokens=completion.completion_tokens,
+                status=reply.status,
+                predicted=reply.predicted,
+                correct=reply.predicted == field(next_state) if reply.scored else None,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
             )
         )
     return predictions

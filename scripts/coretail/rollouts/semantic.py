@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from coretail.errors import InputError
 from coretail.llm.client import Client
 from coretail.llm.request import Request
+from coretail.predictions import CallFailed
 from coretail.prompts import (
     GOALS,
     SHOWN_SUCCESSORS,
@@ -47,10 +48,6 @@ SINGLE, CHOSEN, RETRIED, RANDOM = range(4)
 RECENT_STATES = 5
 
 ReplyStatus = Literal["usable", "unusable", "refusal", "content_filter"]
-
-
-class CallFailed(InputError):  # noqa: N818 - the name of what happened
-    """A model gave no answer at all, so there is neither a choice nor a score."""
 
 
 class RolloutStopped(InputError):  # noqa: N818 - the name of what happened

@@ -100,20 +100,27 @@ class BoundedStore:
         self._reads += len(best)
         return [item.edge for item in best]
 
-    def write(self, edge: int, source: int, target: int) -> None:
-        """Write a transition: make it more frequent if it is stored, else offer it to the store."""
+    def write(self, edge: int, source: int, target: int) -> tuple[int | None, bool]:
+        """Write a transition: make it more frequent if it is stored, else offer it to the store.
+
+        Returns
+        -------
+        slot, entered
+            The slot in which the item is held now, below ``capacity``, None if the store did not
+            take it; and whether it entered just now.
+        """
         known = self._by_edge.get(edge)
         if known is not None:
             known.frequency += 1
             self._reinforced += 1
-            return
+            return known.slot, False
         self._offers += 1
         slot = len(self._slots)
         if slot == self._capacity:
             slot = self._victim()
             if slot >= self._capacity:
                 self._rejected += 1
-                return
+                return None, False
             self._remove(self._slots[slot])
             self._evicted += 1
         item = _Item(edge, source, target, slot)
@@ -122,6 +129,7 @@ class BoundedStore:
         for state in (source, target):
             self._touching.setdefault(state, {})[edge] = item
         self._admitted += 1
+        return slot, True
 
     def _victim(self) -> int:
         """Return the slot to free, or one beyond the last for none."""

@@ -1,0 +1,1 @@
+"""Memory policies: what an agent keeps of its transitions, in which order, and what it is shown."""

@@ -1,0 +1,100 @@
+"""Replay the frozen trajectories through one memory policy: what it ranks, shows and predicts."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from _entry import Job, run
+from _memory import cell_of, view_of
+from coretail import artefacts
+from coretail.memory.frozen import NOTHING, STRATA, Step, coverage, replay
+from coretail.memory.policies import make_policy
+
+Rows = list[dict[str, Any]]
+
+
+def main(job: Job) -> None:
+    """Write steps (of the seeds that a model is asked on), losses and coverage of all seeds."""
+    settings = job.settings
+    key, limits = cell_of(job)
+    trajectories = artefacts.read(job.input("trajectories"), "memory_trajectories")
+    groups = [
+        (cell, walk)
+        for cell, walk in artefacts.groups(trajectories, ["driver", "family", "n_nodes", "seed"])
+        # Nothing free depends on how a context is written: the verbose ones are there for their
+        # hashes and lengths, where a model is asked.
+        if key["encoding"] == "compact" or cell["seed"] in settings["seeds"]
+    ]
+    report = job.progress("trajectories", len(groups))
+    steps: list[pa.Table] = []
+    losses: Rows = []
+    covered: Rows = []
+    for position, (cell, walk) in enumerate(groups):
+        report(position)
+        view = view_of(cell["family"], cell["n_nodes"], cell["seed"], settings["vocabulary"])
+        policy = make_policy(key["policy"], view, limits)
+        edges = walk["edge"].to_numpy().astype(np.int64)
+        done = list(replay(view, edges.tolist(), policy))
+        final = policy.rank(int(view.targets[edges[-1]]), 0)
+        covered.append(key | cell | columns_of_coverage(coverage(view, edges, final, done)))
+        losses += [key | cell | row for row in losses_of(walk, done)]
+        if cell["seed"] in settings["seeds"]:
+            steps.append(artefacts.table("memory_steps", key | cell | columns_of(done, key)))
+    artefacts.write(job.output("steps"), "memory_steps", pa.concat_tables(steps), job.spec)
+    for name, rows in (("losses", losses), ("coverage", covered)):
+        content = artefacts.table_of_rows(f"memory_{name}", rows)
+        artefacts.write(job.output(name), f"memory_{name}", content, job.spec)
+
+
+def losses_of(walk: pa.Table, done: list[Step]) -> Rows:
+    """Return the losses per stratum that occurs."""
+    truth = walk["next_state"].to_numpy()
+    strata = np.array(walk["stratum"].to_pylist())
+    columns = {
+        "top1": np.array([step.top1 for step in done]) != truth,
+        "vote": np.array([step.vote for step in done]) != truth,
+        "floor_predictor": walk["floor_predictor"].to_numpy(),
+        "floor_memory": walk["floor_memory"].to_numpy(),
+        "local_tokens": np.array([step.context.tokens for step in done]),
+    }
+    return [
+        {
+            "stratum": stratum,
+            "n": int(np.count_nonzero(strata == stratum)),
+            **{name: values[strata == stratum].sum().item() for name, values in columns.items()},
+        }
+        for stratum in STRATA
+        if (strata == stratum).any()
+    ]
+
+
+def columns_of(done: list[Step], key: dict[str, Any]) -> dict[str, Any]:
+    """Return the per-step columns."""
+    listed = key["policy"] != "full_history"
+    contexts = [step.context for step in done]
+    return {
+        "step": [step.number for step in done],
+        "n_ranked": [step.n_ranked for step in done],
+        "ranking": [step.ranking_hash for step in done],
+        "match_rank": [step.match_rank for step in done],
+        "top1": [None if step.top1 == NOTHING else step.top1 for step in done],
+        "vote": [None if step.vote == NOTHING else step.vote for step in done],
+        "n_shown": [len(context.shown) for context in contexts],
+        "shown": [list(context.shown) if listed else None for context in contexts],
+        "slots": [list(context.slots) if listed else None for context in contexts],
+        "n_summarised": [len(context.summarised) for context in contexts],
+        "named": [list(context.named) for context in contexts],
+        "named_counts": [list(context.named.values()) for context in contexts],
+        "local_tokens": [context.tokens for context in contexts],
+    }
+
+
+def columns_of_coverage(found: Any) -> dict[str, float]:
+    """Return the columns of a coverage."""
+    names = ("store_states", "store_transitions", "exposed_states", "exposed_transitions")
+    return {name: getattr(found, name) for name in names}
+
+
+if __name__ == "__main__":
+    run(main, globals()["snakemake"])
