@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from _entry import Job
 from coretail import artefacts
 from coretail.memory.frozen import STRATA, trajectory
 from coretail.memory.policies import Settings
@@ -49,20 +48,20 @@ def trajectory_rows(driver: str, view: WorldView, edges: NDArray[np.integer]) ->
     )
 
 
-def cell_of(job: Job) -> tuple[dict[str, Any], Settings]:
-    """Return the key columns of a job's policy, and what the policy may use."""
-    settings, wildcards = job.settings, job.wildcards
-    policy, budget = wildcards["policy"], wildcards["budget"]
+def run_of(
+    settings: dict[str, Any], policy: str, budget: str, encoding: str
+) -> tuple[dict[str, Any], Settings]:
+    """Return the key columns of a policy's run, and what the policy may use."""
     key = {
         "policy": policy,
-        "encoding": wildcards["encoding"],
+        "encoding": encoding,
         "budget": budget,
         "tau": settings["tau"] if policy in ALLOCATING else 0.0 if policy == "uniform" else None,
     }
     return key, Settings(
         slots=settings["slots"],
         tau=settings["tau"],
-        encoding=wildcards["encoding"],  # type: ignore[arg-type]
+        encoding=encoding,  # type: ignore[arg-type]
         capacity=settings["capacity"] if budget == "capacity" else None,
         tokens=settings["tokens"] if budget == "tokens" else None,
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from _entry import Job, run
-from _memory import cell_of, view_of
+from _memory import run_of, view_of
 from _model import client, model_of
 from coretail import artefacts
 from coretail.memory.asking import ask
@@ -16,7 +16,9 @@ from coretail.memory.policies import make_policy
 def main(job: Job) -> None:
     """Write one row per step that the model is asked at."""
     settings = job.settings
-    key, limits = cell_of(job)
+    key, limits = run_of(
+        settings, *(job.wildcards[name] for name in ("policy", "budget", "encoding"))
+    )
     trajectories = artefacts.read(job.input("trajectories"), "memory_trajectories")
     groups = [
         (cell, walk)

@@ -43,7 +43,7 @@ def main(job: Job) -> None:
         items.append(artefacts.table("trace_items", columns))
     audits = artefacts.table_of_rows("trace_audits", records)
     artefacts.write(job.output("audits"), "trace_audits", audits, job.spec)
-    artefacts.write(job.output("items"), "trace_items", pa.concat_tables(items), job.spec)
+    artefacts.write(job.output("accesses"), "trace_items", pa.concat_tables(items), job.spec)
     save_figure(figure_traces(records, curves), job.output("pdf"), job.output("png"))
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from _entry import Job, run
+from _gate import LEVEL, competent_models
 from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.audit.empirical import holm
 from coretail.render import tables
 
 Rows = list[dict[str, Any]]
-LEVEL = 0.05
 
 
 def main(job: Job) -> None:
@@ -18,11 +18,7 @@ def main(job: Job) -> None:
     tests = artefacts.read_rows(job.input("tests"), "semantic_tests")
     effects = artefacts.read_rows(job.input("effects"), "semantic_effects")
     summaries = artefacts.read_all(job.inputs("summary"), "semantic_summary").to_pylist()
-    competent = gate(
-        artefacts.read_rows(job.input("competence"), "table_competence"),
-        artefacts.read_rows(job.input("hits"), "table_hits"),
-        job.settings["gate"],
-    )
+    competent = competent_models(job)
     groups = dict.fromkeys((row["model"], row["goal"], row["family"]) for row in audits)
     rows = [
         topology(
@@ -46,23 +42,6 @@ def main(job: Job) -> None:
     content = artefacts.table_of_rows("table2", rows)
     artefacts.write(job.output("table2"), "table2", content, job.spec)
     write_texts(job, [table(rows)])
-
-
-def gate(competence: Rows, hits: Rows, least: dict[str, float]) -> dict[str, bool]:
-    """Return whether each model passes the competence gate of the analysis plan."""
-    passed = {}
-    for model in dict.fromkeys(row["model"] for row in competence):
-        by = {row["condition"]: row["accuracy"] for row in competence if row["model"] == model}
-        copies = [by[f"rank_{rank}"] for rank in (1, 3, 5)]
-        p = stats.fisher_p(row["p"] for row in hits if row["model"] == model)
-        passed[model] = (
-            all(share is not None and share >= least["copied"] for share in copies)
-            and by["empty"] is not None
-            and by["empty"] < least["guessed"]
-            and p is not None
-            and p < LEVEL
-        )
-    return passed
 
 
 def topology(

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from _entry import Job, run
-from _memory import cell_of, view_of
+from _memory import run_of, view_of
 from coretail import artefacts
 from coretail.memory.frozen import NOTHING, STRATA, Step, coverage, replay
 from coretail.memory.policies import make_policy
@@ -15,23 +15,25 @@ Rows = list[dict[str, Any]]
 
 
 def main(job: Job) -> None:
-    """Write steps (of the seeds that a model is asked on), losses and coverage of all seeds."""
+    """Write steps (of the seeds that a model is asked on), losses and coverage of all runs."""
     settings = job.settings
-    key, limits = cell_of(job)
     trajectories = artefacts.read(job.input("trajectories"), "memory_trajectories")
-    groups = [
-        (cell, walk)
-        for cell, walk in artefacts.groups(trajectories, ["driver", "family", "n_nodes", "seed"])
-        # Nothing free depends on how a context is written: the verbose ones are there for their
-        # hashes and lengths, where a model is asked.
-        if key["encoding"] == "compact" or cell["seed"] in settings["seeds"]
+    groups = list(artefacts.groups(trajectories, ["driver", "family", "n_nodes", "seed"]))
+    # Nothing free depends on how a context is written: the verbose ones are there for their hashes
+    # and lengths, where a model is asked.
+    todo = [
+        (run, cell, walk)
+        for run in settings["runs"]
+        for cell, walk in groups
+        if run[1] == "compact" or cell["seed"] in settings["seeds"]
     ]
-    report = job.progress("trajectories", len(groups))
+    report = job.progress("trajectories", len(todo))
     steps: list[pa.Table] = []
     losses: Rows = []
     covered: Rows = []
-    for position, (cell, walk) in enumerate(groups):
+    for position, ((budget, encoding), cell, walk) in enumerate(todo):
         report(position)
+        key, limits = run_of(settings, job.wildcards["policy"], budget, encoding)
         view = view_of(cell["family"], cell["n_nodes"], cell["seed"], settings["vocabulary"])
         policy = make_policy(key["policy"], view, limits)
         edges = walk["edge"].to_numpy().astype(np.int64)

@@ -86,7 +86,7 @@ def test_the_papers_families_and_methods_have_marks():
         "mixed",
         "baseline-symmetric",
     ]
-    assert list(POLICIES)[:4] == ["full_history", "flat_retrieval", "graph_memory", "ctwm"]
+    assert list(POLICIES)[:4] == ["full_history", "flat", "graph", "ctwm"]
     assert set(DRIVERS) == {"random_walk", "semantic"}
 
 

@@ -7,10 +7,13 @@ TABLES = {
     "table_audit": rules.make_table_audit.output,
     "table_calibration": rules.make_table_calibration.output,
     "table_controls": rules.make_table_controls.output,
+    "table3": rules.make_table3.output,
+    "table4": rules.make_table4.output,
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
     "figure3": rules.plot_figure3.output,
+    "figure5": rules.plot_figure5.output,
     "figure_sigma": rules.plot_figure_sigma.output,
     "figure_calibration": rules.plot_figure_calibration.output,
     "figure_auditable": rules.plot_figure_auditable.output,
@@ -55,6 +58,10 @@ ARTEFACTS = [
     *rules.make_table_controls.input.controls,
     *expand(rules.walk_controls.output.bands, **CELLS),
     *rules.plot_figure_auditable.input.auditable,
+    *rules.freeze_trajectories.output,
+    *frozen("steps"),
+    *frozen("losses"),
+    *frozen("coverage"),
     *(file for files in [*TABLES.values(), *FIGURES.values()] for file in files),
 ]
 

@@ -50,6 +50,10 @@ def checked(config, files):
         names = [entry["name"] for entry in config["models"]]
         if len(set(names)) < len(names):
             raise InputError(f"models: {names}: a name stands twice")
+        if unknown := set(memory["models"]).difference(names):
+            raise InputError(
+                f"memory.models: {sorted(unknown)} are not among models {names}"
+            )
         paths = [re.sub(r"[^\w.-]+", "_", name) for name in names]
         if len(set(paths)) < len(paths):
             raise InputError(f"models: {names}: two names give the same path")
@@ -106,8 +110,24 @@ ROLLOUTS = [
     and goal in entry.get("goals", [goal])
 ]
 
-# The competence gate's tasks are drawn in worlds of this family.
+# The competence gate's tasks are drawn in worlds of this family. It is passed with at least such a
+# share copied from memory, and less than such a share guessed without one.
 GATE_FAMILY = "scale-free"
+GATE = {"copied": 0.8, "guessed": 0.2}
+
+# Models that predict from what memory policies show, by the name that they have in paths; and what
+# then stands behind the policies' tables besides the free predictors.
+READERS = [
+    model
+    for model, entry in MODELS.items()
+    if entry["name"] in config["memory"]["models"]
+]
+READING = ["ask_policies", "make_table_gate"] if READERS else []
+GATE_TABLES = {
+    name: f"results/tables/table_{name}.parquet"
+    for name in ["competence", "hits"]
+    if READERS
+}
 
 SPECS = {}
 
@@ -165,6 +185,23 @@ def for_model(name, *upstream, **settings):
         ROOT / "scripts" / f"{name}.py",
         {"model": MODELS[wildcards.model]["name"], **settings},
         {source: SPECS[source] for source in upstream},
+    )
+
+
+def replayed(name, runs, **settings):
+    """Return a function of a job's wildcards: the specification of a rule that replays one
+    driver's trajectories through the `runs` of one policy."""
+    sources = ["freeze_trajectories"] + (["freeze_rollouts"] if READERS else [])
+    spec(name, *sources, runs=runs, **settings)
+    return lambda wildcards: provenance.specification(
+        name,
+        ROOT / "scripts" / f"{name}.py",
+        {"runs": runs[wildcards.driver != "agents"][wildcards.policy], **settings},
+        {
+            source: SPECS[source]
+            for source in sources
+            if (source == "freeze_trajectories") == (wildcards.driver == "agents")
+        },
     )
 
 

@@ -207,3 +207,23 @@ rule plot_figure_positions:
         "Figure of choices by position"
     script:
         "../../scripts/plot_figure_positions.py"
+
+
+rule plot_figure5:
+    input:
+        table4="results/tables/table4.parquet",
+    output:
+        pdf="results/figures/figure5.pdf",
+        png="results/figures/figure5.png",
+    log:
+        "results/logs/plot_figure5.log",
+    benchmark:
+        "results/benchmarks/plot_figure5.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure5", "make_table4"),
+    message:
+        "Figure 5: encoding by allocation"
+    script:
+        "../../scripts/plot_figure5.py"

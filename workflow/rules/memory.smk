@@ -2,29 +2,50 @@
 # {driver} is `agents` (random agents, no model) or `rollouts-` and a model, whose own rollouts are
 # replayed.
 
-# Policies by budget, as policy-encoding: the paper's comparison, and its two companions.
-COMPANIONS = ["flat-compact", "graph-compact", "ctwm-compact", "graph_ctwm-compact"]
-FROZEN = {
-    "slots": list(
-        dict.fromkeys(
-            [f"{policy}-compact" for policy in config["memory"]["policies"]]
-            + ["graph-verbose", "ctwm-verbose", "graph_ctwm-verbose"]
-            + config["memory"]["asked_cells"]
-        )
-    ),
-    "tokens": COMPANIONS,
-    "capacity": COMPANIONS,
+# The runs of each policy as [budget, encoding]: the paper's comparison and, for some, its two
+# companions and the verbose encoding.
+COMPARED = dict.fromkeys(
+    config["memory"]["policies"]
+    + [cell.partition("-")[0] for cell in config["memory"]["asked_cells"]]
+)
+ABLATION = ["graph", "ctwm", "graph_ctwm"]
+RUNS = {
+    policy: [
+        ["slots", encoding]
+        for encoding in ["compact", "verbose"]
+        if encoding == "compact"
+        or policy in ABLATION
+        or f"{policy}-verbose" in config["memory"]["asked_cells"]
+    ]
+    for policy in COMPARED
+}
+COMPANIONS = {
+    policy: [[budget, "compact"] for budget in ["tokens", "capacity"]]
+    for policy in ["flat", *ABLATION]
 }
 
+# What is replayed: (driver, policy).
+REPLAYS = [
+    (driver, policy)
+    for driver in ["agents", *(f"rollouts-{model}" for model in READERS)]
+    for policy in COMPARED
+]
 
-def frozen(name, drivers, budgets=FROZEN):
+
+def frozen(name):
     """Return one file of each replay."""
     return [
-        f"results/memory/frozen/{driver}/{budget}/{cell}/{name}.parquet"
-        for driver in drivers
-        for budget in budgets
-        for cell in FROZEN[budget]
+        f"results/memory/frozen/{driver}/{policy}/{name}.parquet"
+        for driver, policy in REPLAYS
     ]
+
+
+# What the models predict from. On their own rollouts hardly a tail state is met twice.
+ASKED = [
+    f"results/memory/asked/{model}/agents/slots/{cell}.parquet"
+    for model in READERS
+    for cell in config["memory"]["asked_cells"]
+]
 
 
 wildcard_constraints:
@@ -87,20 +108,22 @@ rule replay_policies:
     input:
         trajectories="results/memory/trajectories/{driver}.parquet",
     output:
-        steps="results/memory/frozen/{driver}/{budget}/{policy}-{encoding}/steps.parquet",
-        losses="results/memory/frozen/{driver}/{budget}/{policy}-{encoding}/losses.parquet",
-        coverage="results/memory/frozen/{driver}/{budget}/{policy}-{encoding}/coverage.parquet",
+        steps="results/memory/frozen/{driver}/{policy}/steps.parquet",
+        losses="results/memory/frozen/{driver}/{policy}/losses.parquet",
+        coverage="results/memory/frozen/{driver}/{policy}/coverage.parquet",
     log:
-        "results/logs/replay_policies/{driver}-{budget}-{policy}-{encoding}.log",
+        "results/logs/replay_policies/{driver}-{policy}.log",
     benchmark:
-        "results/benchmarks/replay_policies/{driver}-{budget}-{policy}-{encoding}.tsv"
+        "results/benchmarks/replay_policies/{driver}-{policy}.tsv"
     conda:
         "../../envs/coretail.yaml"
     params:
-        spec=spec(
+        spec=replayed(
             "replay_policies",
-            "freeze_trajectories",
-            "freeze_rollouts",
+            runs=[
+                {policy: RUNS[policy] + COMPANIONS.get(policy, []) for policy in RUNS},
+                RUNS,
+            ],
             seeds=config["seeds"],
             vocabulary=config["worlds"]["vocabulary"],
             **{
@@ -109,7 +132,7 @@ rule replay_policies:
             },
         ),
     message:
-        "{wildcards.policy}, {wildcards.encoding}, {wildcards.budget}, on {wildcards.driver}"
+        "{wildcards.policy} on the trajectories of {wildcards.driver}"
     script:
         "../../scripts/replay_policies.py"
 

@@ -222,10 +222,71 @@ rule make_table2:
             "make_table2",
             "audit_semantic",
             "make_table_gate",
-            gate={"copied": 0.8, "guessed": 0.2},
+            gate=GATE,
             paper=PAPER["table2"],
         ),
     message:
         "Table 2: topologies under semantic policy"
     script:
         "../../scripts/make_table2.py"
+
+
+rule make_table3:
+    input:
+        **GATE_TABLES,
+        losses=frozen("losses"),
+        coverage=frozen("coverage"),
+        asked=ASKED,
+    output:
+        markdown="results/tables/table3.md",
+        latex="results/tables/table3.tex",
+        table3="results/tables/table3.parquet",
+    log:
+        "results/logs/make_table3.log",
+    benchmark:
+        "results/benchmarks/make_table3.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table3",
+            "replay_policies",
+            *READING,
+            policies=config["memory"]["policies"],
+            models=[MODELS[model]["name"] for model in READERS],
+            gate=GATE,
+        ),
+    message:
+        "Table 3: memory policies"
+    script:
+        "../../scripts/make_table3.py"
+
+
+rule make_table4:
+    input:
+        **GATE_TABLES,
+        losses=frozen("losses"),
+        asked=ASKED,
+    output:
+        markdown="results/tables/table4.md",
+        latex="results/tables/table4.tex",
+        table4="results/tables/table4.parquet",
+        table4_effects="results/tables/table4_effects.parquet",
+    log:
+        "results/logs/make_table4.log",
+    benchmark:
+        "results/benchmarks/make_table4.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table4",
+            "replay_policies",
+            *READING,
+            models=[MODELS[model]["name"] for model in READERS],
+            gate=GATE,
+        ),
+    message:
+        "Table 4: encoding by allocation"
+    script:
+        "../../scripts/make_table4.py"

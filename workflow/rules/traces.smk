@@ -6,7 +6,7 @@ rule audit_traces:
         logs=[trace["file"] for trace in config["traces"]],
     output:
         audits="results/traces/trace_audits.parquet",
-        items="results/traces/trace_items.parquet",
+        accesses="results/traces/trace_items.parquet",
         pdf="results/traces/trace_figure.pdf",
         png="results/traces/trace_figure.png",
     log:

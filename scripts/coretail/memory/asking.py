@@ -62,8 +62,9 @@ def ask(
         What the memory did at the steps to ask at, ascending.
     window
         The model's context window in tokens; None if it is not known. A prompt is held to fit if
-        the tokens reported for the one before it, the bytes by which it is longer and the reply
-        fit: a token is never shorter than a byte, and what was reported is the same on every run.
+        the tokens reported for the last one before it, the bytes by which it is longer and the
+        reply fit: a token is never shorter than a byte, and what was reported is the same on every
+        run.
     seed
         Seed of the endpoint's sampler.
     rule
@@ -99,7 +100,9 @@ def ask(
             f"{rule}, {family} with {n_nodes} states, seed {cell_seed}, step {step.number}",
             seed,
         )
-        tokens, length = reply.prompt_tokens, now
+        # A filtered reply may come without usage: the prompt before it stays the measure.
+        if reply.prompt_tokens:
+            tokens, length = reply.prompt_tokens, now
         predicted = NOTHING if reply.predicted is None else states.get(reply.predicted, NOTHING)
         asked.append(
             Asked(

@@ -73,8 +73,7 @@ def replay(view: WorldView, trajectory: Sequence[int], policy: Policy) -> Iterat
         state, action = int(view.sources[edge]), int(view.actions[edge])
         ranking = policy.rank(state, action)
         context = policy.pack(ranking, state, action)
-        matches = _matches(view, ranking.edges, state, action)
-        places = np.flatnonzero(matches)
+        places = np.flatnonzero(view.matches(ranking.edges, state, action))
         yield Step(
             number=number,
             edge=edge,
@@ -98,17 +97,19 @@ def vote(view: WorldView, context: Context, state: int, action: int) -> int:
 
     Every transition shown with this state and action gives its slots to its next state. What a
     summary names counts only where those leave a tie or nothing at all, with the count that the
-    summary gives, as the paper's budget rule has it (Appendix C). Of equals the one whose
-    transition is shown first wins.
+    summary gives, as the paper's budget rule has it (Appendix C). Of equals the first in ``shown``
+    wins, then the first in ``named``.
     """
+    begin, end = view.topology.segment(state, action)
+    # An edge has a next state of its own within its state, so that edges can stand for them.
     votes: dict[int, list[int]] = {}
     for edge, slots in zip(context.shown, context.slots, strict=True):
-        if view.sources[edge] == state and view.actions[edge] == action:
-            votes.setdefault(int(view.targets[edge]), [0, 0])[0] += slots
+        if begin <= edge < end:
+            votes.setdefault(edge, [0, 0])[0] += slots
     for edge, count in context.named.items():
-        if view.sources[edge] == state and view.actions[edge] == action:
-            votes.setdefault(int(view.targets[edge]), [0, 0])[1] += count
-    return max(votes, key=votes.__getitem__, default=NOTHING)
+        if begin <= edge < end:
+            votes.setdefault(edge, [0, 0])[1] += count
+    return int(view.targets[max(votes, key=votes.__getitem__)]) if votes else NOTHING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,17 +171,12 @@ def trajectory(
     states = view.sources[walked]
     if tail_states is None:
         tail_states = least_visited(states)
-    width = np.empty(walked.size)
-    first = np.empty(walked.size, np.bool_)
-    met = set()
-    for step, (state, action) in enumerate(
-        zip(states.tolist(), view.actions[walked].tolist(), strict=True)
-    ):
-        begin, end = view.topology.segment(state, action)
-        width[step] = end - begin
-        first[step] = (state, action) not in met
-        met.add((state, action))
-    best = 1 - 1 / width
+    _, segment, sizes = np.unique(
+        np.stack([view.sources, view.actions]), axis=1, return_inverse=True, return_counts=True
+    )
+    first = np.zeros(walked.size, np.bool_)
+    first[np.unique(segment[walked], return_index=True)[1]] = True
+    best = 1 - 1 / sizes[segment[walked]]
     return Trajectory(
         edges=walked,
         tail=np.isin(states, tail_states),
@@ -274,9 +270,3 @@ def coverage(
 
 def _states(view: WorldView, edges: NDArray[np.int64]) -> set[int]:
     return {*view.sources[edges].tolist(), *view.targets[edges].tolist()}
-
-
-def _matches(
-    view: WorldView, edges: NDArray[np.int64], state: int, action: int
-) -> NDArray[np.bool_]:
-    return (view.sources[edges] == state) & (view.actions[edges] == action)

@@ -94,10 +94,14 @@ def frequency(store: TransitionStore, view: WorldView, state: int, action: int) 
     return _ranked(store, store.support, store.last)
 
 
-def random_ranks(store: TransitionStore, view: WorldView, state: int, action: int) -> Ranking:
-    """Rank at random, anew at each step."""
-    keys = stream(*view.topology.key, "random ranks", store.clock).random(len(store))
-    return _ranked(store, keys)
+def random_ranks(replicate: int = 0) -> Ranker:
+    """Return a ranking map that ranks at random, anew at each step; one for each replicate."""
+
+    def rank(store: TransitionStore, view: WorldView, state: int, action: int) -> Ranking:
+        rng = stream(*view.topology.key, "random ranks", replicate, store.clock)
+        return _ranked(store, rng.random(len(store)))
+
+    return rank
 
 
 def _layer(

@@ -41,7 +41,7 @@ class TransitionStore:
         self._bounded = BoundedStore(
             rng, capacity=UNBOUNDED if capacity is None else capacity, eviction=eviction
         )
-        self._columns = np.zeros((4, 64), np.int64)
+        self._columns = np.zeros((3, 64), np.int64)
         self.clock = 0
 
     def __len__(self) -> int:
@@ -55,9 +55,9 @@ class TransitionStore:
             if slot == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)], 1)
             if entered:
-                self._columns[:, slot] = edge, 0, self.clock, self.clock
+                self._columns[:2, slot] = edge, 0
             self._columns[1, slot] += 1
-            self._columns[3, slot] = self.clock
+            self._columns[2, slot] = self.clock
         self.clock += 1
 
     @property
@@ -71,11 +71,6 @@ class TransitionStore:
         return self._columns[1, : len(self)]
 
     @property
-    def first(self) -> NDArray[np.int64]:
-        """The step at which each entered; shape (n,)."""
-        return self._columns[2, : len(self)]
-
-    @property
     def last(self) -> NDArray[np.int64]:
         """The step at which each was last written; shape (n,)."""
-        return self._columns[3, : len(self)]
+        return self._columns[2, : len(self)]

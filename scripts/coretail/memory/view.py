@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from coretail.controller import Item, count_tokens
+from coretail.controller import Item
 from coretail.prompts import Transition, field, transition_line
 from coretail.worlds.contents import Contents
 from coretail.worlds.topology import Topology
@@ -56,9 +56,11 @@ class WorldView:
             for entity in held:
                 self._holders.setdefault(entity, []).append(state)
         self._shared: dict[int, NDArray[np.int32]] = {}
+        self._names = [field(name) for name in contents.names]
+        self._entities = [[field(entity) for entity in held] for held in contents.entities]
         self._lines: dict[int, str] = {}
+        self._edges: dict[str, int] = {}
         self._items: dict[tuple[int, int], Item] = {}
-        self._tokens: dict[str, int] = {}
         self._words: _Index | None = None
 
     def verb(self, state: int, action: int) -> int:
@@ -75,29 +77,35 @@ class WorldView:
 
     def name(self, state: int) -> str:
         """Return a state's name as prompts write it."""
-        return field(self.contents.names[state])
+        return self._names[state]
 
     def entities(self, state: int) -> list[str]:
         """Return what a state holds, as prompts write it."""
-        return [field(entity) for entity in self.contents.entities[state]]
+        return self._entities[state]
 
     def line(self, edge: int) -> str:
         """Return a transition as prompts write it."""
         if edge not in self._lines:
-            self._lines[edge] = transition_line(self.transition(edge))
+            line = transition_line(self.transition(edge))
+            self._lines[edge], self._edges[line] = line, edge
         return self._lines[edge]
 
-    def tokens(self, line: str) -> int:
-        """Return the length of a line by the local counter, remembered."""
-        if line not in self._tokens:
-            self._tokens[line] = count_tokens(line)
-        return self._tokens[line]
+    def edge(self, line: str) -> int:
+        """Return the transition of a line that :meth:`line` gave."""
+        return self._edges[line]
 
     def item(self, edge: int, count: int) -> Item:
         """Return a transition that was walked ``count`` times as the controller counts it."""
-        if (edge, count) not in self._items:
-            self._items[edge, count] = Item(self.line(edge), type=self.line(edge), count=count)
-        return self._items[edge, count]
+        item = self._items.get((edge, count))
+        if item is None:
+            item = Item(self.line(edge), type=self.line(edge), count=count)
+            self._items[edge, count] = item
+        return item
+
+    def matches(self, edges: NDArray[np.int64], state: int, action: int) -> NDArray[np.bool_]:
+        """Return which transitions are of a state and an action; shape as ``edges``."""
+        begin, end = self.topology.segment(state, action)
+        return (begin <= edges) & (edges < end)
 
     def shared_entities(self, state: int) -> NDArray[np.int32]:
         """Return how many entities each state shares with ``state``; shape (n_nodes,)."""
@@ -129,7 +137,9 @@ class WorldView:
         for word, times in query.items():
             edges, counts = postings[word]
             dots[edges] += times * counts
-        return dots / (norms * np.sqrt(sum(times**2 for times in query.values())))
+        norm = np.sqrt(sum(times**2 for times in query.values()))
+        # Names without a word are like nothing.
+        return dots / np.maximum(norms * norm, 1)
 
     def _index(self) -> _Index:
         occurrences: dict[str, tuple[list[int], list[int]]] = {}

@@ -72,18 +72,19 @@ DRIVERS: Mapping[str, Mark] = MappingProxyType(
 POLICIES: Mapping[str, Mark] = MappingProxyType(
     {
         "full_history": Mark("full history", "#000000", "s"),
-        "flat_retrieval": Mark("flat retrieval", "#CCBB44", "v"),
-        "graph_memory": Mark("graph memory", "#0072B2", "o"),
+        "flat": Mark("flat retrieval", "#CCBB44", "v"),
+        "graph": Mark("graph memory", "#0072B2", "o"),
         "ctwm": Mark("CTWM", "#D55E00", "^"),
-        "sliding_window": Mark("sliding window", "#66CCEE", "D"),
-        "frequency_cache": Mark("frequency cache", "#332288", "P"),
-        "recency_cache": Mark("recency cache", "#CC6677", "X"),
-        "hierarchical_summary": Mark("hierarchical summary", "#882255", "<"),
-        "uniform_allocation": Mark("uniform allocation", "#BBBBBB", ">", "--"),
-        "random_ranks": Mark("random ranks", "#7A4A00", "*", ":"),
+        "window": Mark("sliding window", "#66CCEE", "D"),
+        "frequency": Mark("frequency cache", "#332288", "P"),
+        "recency": Mark("recency cache", "#CC6677", "X"),
+        "hierarchical": Mark("hierarchical summary", "#882255", "<"),
+        "uniform": Mark("uniform allocation", "#BBBBBB", ">", "--"),
+        "random": Mark("random ranks", "#7A4A00", "*", ":"),
+        "graph_ctwm": Mark("CTWM's allocation, graph memory's ranks", "#009E73", "D", "-."),
     }
 )
-"""Memory policies, the paper's four first; the last two are controls."""
+"""Memory policies, the paper's four first; the last three are controls."""
 
 LAWS: Mapping[str, Mark] = MappingProxyType(
     {

@@ -1,0 +1,44 @@
+"""What the tables of memory policies share: rows by cell, tokens and losses by seed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from coretail import stats
+
+Rows = list[dict[str, Any]]
+Cell = tuple[str, ...]
+
+
+def cell_of(row: Mapping[str, Any]) -> Cell:
+    """Return what tells a policy's runs from others."""
+    return row["driver"], row["budget"], row["policy"], row["encoding"]
+
+
+def by_cell(rows: Iterable[dict[str, Any]]) -> dict[Cell, Rows]:
+    """Return rows by cell, in the order of their first."""
+    cells: dict[Cell, Rows] = {}
+    for row in rows:
+        cells.setdefault(cell_of(row), []).append(row)
+    return cells
+
+
+def tokens_by_seed(replies: Rows) -> dict[int, float]:
+    """Return the prompt tokens per call of each seed, each call for the steps it stands for."""
+    sums: dict[int, tuple[float, float]] = {}
+    for row in replies:
+        if row["status"] != "window_full":
+            weight, tokens = sums.get(row["seed"], (0.0, 0.0))
+            sums[row["seed"]] = (
+                weight + row["weight"],
+                tokens + row["weight"] * row["prompt_tokens"],
+            )
+    return {seed: tokens / weight for seed, (weight, tokens) in sums.items()}
+
+
+def limits(name: str, interval: stats.Interval | None) -> dict[str, float | None]:
+    """Return an interval as three columns."""
+    return {
+        name: interval.estimate if interval else None,
+        f"{name}_low": interval.low if interval else None,
+        f"{name}_high": interval.high if interval else None,
+    }
