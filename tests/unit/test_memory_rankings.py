@@ -1,11 +1,12 @@
 """Ranking maps: by hand, and against plain sorting of what their definitions say."""
 
 from collections import Counter
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coretail.memory.rankings import core_tail, flat, frequency, graph, random_ranks, recency
@@ -36,7 +37,14 @@ STORE = stored(VIEW, WALK)
         (
             graph,
             [3, 4, 2, 1, 0, 6],
-            [1 / 61 + 1 / 63, 1 / 64 + 1 / 61, 1 / 62 + 1 / 64, 1 / 65 + 1 / 62, 1 / 63 + 1 / 65, 0],
+            [
+                1 / 61 + 1 / 63,
+                1 / 64 + 1 / 61,
+                1 / 62 + 1 / 64,
+                1 / 65 + 1 / 62,
+                1 / 63 + 1 / 65,
+                0,
+            ],
         ),
         # Three of the four words of 0, 4 and 1 are the query's, one of those of 3 and 2.
         (flat, [0, 4, 1, 3, 2, 6], [sqrt(3) / 2] * 3 + [sqrt(3) / 6] * 2 + [0]),
@@ -88,16 +96,29 @@ def test_an_empty_memory_ranks_nothing():
         assert ranking.edges.dtype == np.int64
 
 
-def test_all_ties_end_at_the_lower_edge():
-    # What a ranking sees of time is made equal, which no walk does.
-    store = stored(VIEW, [6, 4, 2, 1, 0, 3])
-    store.last[:] = 0
-    assert recency(store, VIEW, BARN, GO_ON).edges.tolist() == [0, 1, 2, 3, 4, 6]
-    assert core_tail(store, VIEW, BARN, GO_ON).edges.tolist() == [0, 1, 2, 4, 3, 6]
-    assert flat(store, VIEW, BARN, GO_ON).edges.tolist() == [0, 1, 4, 2, 3, 6]
-    # All touch barn, in the order of edges; of things 1 and 4 have three, then 0, 2, 3.
-    # 1: ranks 2, 1. 0: 1, 3. 4: 5, 2. 2: 3, 4. 3: 4, 5.
-    assert graph(store, VIEW, BARN, GO_ON).edges.tolist() == [1, 0, 4, 2, 3, 6]
+def test_all_ties_end_with_the_more_recent():
+    # Nothing is walked twice, so that support ties everywhere.
+    for walk in ([0, 1, 2, 3, 4, 6], [6, 4, 2, 1, 0, 3], [3, 2, 6, 0, 4, 1]):
+        store = stored(VIEW, walk)
+        latest = walk[::-1]
+        assert recency(store, VIEW, BARN, GO_ON).edges.tolist() == latest
+        assert frequency(store, VIEW, BARN, GO_ON).edges.tolist() == latest
+        found = core_tail(store, VIEW, BARN, GO_ON).edges.tolist()
+        assert found == [e for e in latest if e in (0, 1)] + [2, 4, 3, 6]
+        alike = [[0, 1, 4], [2, 3], [6]]
+        found = flat(store, VIEW, BARN, GO_ON).edges.tolist()
+        assert found == [e for group in alike for e in latest if e in group]
+
+
+def test_ranks_that_fuse_to_the_same_score_end_with_the_more_recent():
+    store = stored(VIEW, [0, 4, 1])
+    # Episodic 1, 4, 0; semantic 1, 4 (three things, the later first), 0.
+    assert graph(store, VIEW, BARN, GO_ON).edges.tolist() == [1, 4, 0]
+    # Episodic 0, 4: semantic 4, 0: both have 1/61 + 1/62.
+    store = stored(VIEW, [4, 0])
+    ranking = graph(store, VIEW, BARN, GO_ON)
+    assert ranking.scores[0] == ranking.scores[1] == pytest.approx(1 / 61 + 1 / 62)
+    assert ranking.edges.tolist() == [0, 4]
 
 
 def test_words_are_counted_whatever_their_case_and_blank_names_are_like_nothing():
@@ -158,40 +179,36 @@ def by_definition(name, store, view, state, action):
         verb = contents.actions[source][int(view.actions[item["edge"]])]
         asked = contents.actions[state][action]
         item["relevance"] = (
-            4 * (source == state)
-            + 2 * (verb == asked)
-            + (shared(source) > 0 or shared(target) > 0)
+            4 * (source == state) + 2 * (verb == asked) + (shared(source) > 0 or shared(target) > 0)
         )
         item["touches"] = state in (source, target)
         item["overlap"] = shared(source) + shared(target)
         bag = Counter(f"{contents.names[source]} {verb} {contents.names[target]}".split())
         query = Counter(f"{contents.names[state]} {asked}".split())
         dot = sum(query[word] * bag[word] for word in query)
-        item["cosine"] = dot / (
-            sqrt(sum(n * n for n in bag.values())) * sqrt(sum(n * n for n in query.values()))
+        item["squared cosine"] = Fraction(
+            dot**2, sum(n * n for n in bag.values()) * sum(n * n for n in query.values())
         )
-    if name == "core_tail":
-        key = lambda item: (-item["relevance"], -item["support"], -item["last"], item["edge"])
-    elif name == "flat":
-        key = lambda item: (-round(item["cosine"], 12), -item["last"], item["edge"])
-    elif name == "recency":
-        key = lambda item: (-item["last"], item["edge"])
-    elif name == "frequency":
-        key = lambda item: (-item["support"], -item["last"], item["edge"])
-    else:
-        episodic = sorted(
-            (item for item in held if item["touches"]), key=lambda item: -item["last"]
+    episodic = sorted((item for item in held if item["touches"]), key=lambda item: -item["last"])
+    semantic = sorted(
+        (item for item in held if item["overlap"]),
+        key=lambda item: (-item["overlap"], -item["last"]),
+    )
+    for item in held:
+        item["fused"] = sum(
+            Fraction(1, 60 + layer.index(item) + 1)
+            for layer in (episodic, semantic)
+            if item in layer
         )
-        semantic = sorted(
-            (item for item in held if item["overlap"]),
-            key=lambda item: (-item["overlap"], -item["last"]),
-        )
-        for item in held:
-            item["fused"] = sum(
-                1 / (60 + layer.index(item) + 1) for layer in (episodic, semantic) if item in layer
-            )
-        key = lambda item: (-item["fused"], -item["last"], item["edge"])
-    return [item["edge"] for item in sorted(held, key=key)]
+    keys = {
+        "core_tail": ("relevance", "support", "last"),
+        "flat": ("squared cosine", "last"),
+        "recency": ("last",),
+        "frequency": ("support", "last"),
+        "graph": ("fused", "last"),
+    }[name]
+    held.sort(key=lambda item: (*(-item[key] for key in keys), item["edge"]))
+    return [item["edge"] for item in held]
 
 
 NAMES = ["red mill", "red barn", "old mill", "old red gate", "pond"]
@@ -207,12 +224,12 @@ THINGS = ["oar", "net", "hay"]
     state=st.integers(0, len(NAMES) - 1),
     action=st.integers(0, 1),
 )
+# Two bags, 2 / 2√3 and 3 / 3√3 of the query, are equally like it; the later one is first.
+@example(things=[[]] * 5, walk=[16, 6], state=1, action=0)
 def test_rankings_agree_with_plain_sorting(things, walk, state, action):
     view = complete(NAMES, dict(zip(NAMES, things, strict=True)))
     store = stored(view, walk)
     for ranker in (core_tail, flat, recency, frequency, graph):
         ranking = ranker(store, view, state, action)
-        assert ranking.edges.tolist() == by_definition(
-            ranker.__name__, store, view, state, action
-        )
+        assert ranking.edges.tolist() == by_definition(ranker.__name__, store, view, state, action)
         assert (np.diff(ranking.scores) <= 0).all()

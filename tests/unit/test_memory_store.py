@@ -66,6 +66,7 @@ def test_the_columns_stay_in_step_with_the_slots(walk, capacity, eviction, seed)
         plain.write(edge)
         assert columns(store) == plain.held
         assert (store.clock, len(store)) == (plain.clock, len(plain.held))
+        assert len(set(store.last.tolist())) == len(store)
 
 
 def test_a_store_without_bounds_grows_and_keeps_all():

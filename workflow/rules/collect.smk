@@ -18,6 +18,49 @@ FIGURES = {
     "figure_calibration": rules.plot_figure_calibration.output,
     "figure_auditable": rules.plot_figure_auditable.output,
 }
+
+
+# Judges the tables of this run alone: what another configuration left is no answer.
+rule make_ledger:
+    input:
+        tables=[
+            file
+            for files in TABLES.values()
+            for file in files
+            if str(file).endswith(".parquet")
+        ],
+    output:
+        markdown="results/tables/ledger.md",
+        latex="results/tables/ledger.tex",
+        ledger="results/tables/ledger.parquet",
+    log:
+        "results/logs/make_ledger.log",
+    benchmark:
+        "results/benchmarks/make_ledger.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_ledger",
+            "make_table1",
+            "make_table_spectrum",
+            "make_table_ladder",
+            "make_table_audit",
+            "make_table_calibration",
+            "make_table_controls",
+            "make_table3",
+            "make_table4",
+            claims=read_yaml(ROOT / "workflow/resources/claims.yaml"),
+            paper=PAPER,
+        ),
+    message:
+        "Claims ledger"
+    script:
+        "../../scripts/make_ledger.py"
+
+
+TABLES["ledger"] = rules.make_ledger.output
+
 # What needs a language model. `rule all` leaves it out: what workflow/recordings does not hold yet
 # fetches a model and takes hours.
 MODEL_TABLES = {

@@ -115,19 +115,26 @@ ROLLOUTS = [
 GATE_FAMILY = "scale-free"
 GATE = {"copied": 0.8, "guessed": 0.2}
 
-# Models that predict from what memory policies show, by the name that they have in paths; and what
-# then stands behind the policies' tables besides the free predictors.
+# Models that predict from what memory policies show, by the name that they have in paths; and the
+# gate's tables, which then stand beside the policies'.
 READERS = [
     model
     for model, entry in MODELS.items()
     if entry["name"] in config["memory"]["models"]
 ]
-READING = ["ask_policies", "make_table_gate"] if READERS else []
 GATE_TABLES = {
     name: f"results/tables/table_{name}.parquet"
     for name in ["competence", "hits"]
     if READERS
 }
+
+# Memory policies that are replayed.
+COMPARED = list(
+    dict.fromkeys(
+        config["memory"]["policies"]
+        + [cell.partition("-")[0] for cell in config["memory"]["asked_cells"]]
+    )
+)
 
 SPECS = {}
 
@@ -188,21 +195,29 @@ def for_model(name, *upstream, **settings):
     )
 
 
-def replayed(name, runs, **settings):
+def replayed(name, agents, rollouts, runs, **settings):
     """Return a function of a job's wildcards: the specification of a rule that replays one
-    driver's trajectories through the `runs` of one policy."""
-    sources = ["freeze_trajectories"] + (["freeze_rollouts"] if READERS else [])
-    spec(name, *sources, runs=runs, **settings)
+    driver's trajectories, made by the rule `agents` or `rollouts`, through the `runs` of one
+    policy."""
+    spec(name, agents, rollouts, runs=runs, **settings)
     return lambda wildcards: provenance.specification(
         name,
         ROOT / "scripts" / f"{name}.py",
         {"runs": runs[wildcards.driver != "agents"][wildcards.policy], **settings},
         {
             source: SPECS[source]
-            for source in sources
-            if (source == "freeze_trajectories") == (wildcards.driver == "agents")
+            for source in [agents if wildcards.driver == "agents" else rollouts]
         },
     )
+
+
+def frozen(name):
+    """Return one file of each replay."""
+    return [
+        f"results/memory/frozen/{driver}/{policy}/{name}.parquet"
+        for driver in ["agents", *(f"rollouts-{model}" for model in READERS)]
+        for policy in COMPARED
+    ]
 
 
 def semantic(name):

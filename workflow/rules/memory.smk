@@ -4,10 +4,6 @@
 
 # The runs of each policy as [budget, encoding]: the paper's comparison and, for some, its two
 # companions and the verbose encoding.
-COMPARED = dict.fromkeys(
-    config["memory"]["policies"]
-    + [cell.partition("-")[0] for cell in config["memory"]["asked_cells"]]
-)
 ABLATION = ["graph", "ctwm", "graph_ctwm"]
 RUNS = {
     policy: [
@@ -23,22 +19,6 @@ COMPANIONS = {
     policy: [[budget, "compact"] for budget in ["tokens", "capacity"]]
     for policy in ["flat", *ABLATION]
 }
-
-# What is replayed: (driver, policy).
-REPLAYS = [
-    (driver, policy)
-    for driver in ["agents", *(f"rollouts-{model}" for model in READERS)]
-    for policy in COMPARED
-]
-
-
-def frozen(name):
-    """Return one file of each replay."""
-    return [
-        f"results/memory/frozen/{driver}/{policy}/{name}.parquet"
-        for driver, policy in REPLAYS
-    ]
-
 
 # What the models predict from. On their own rollouts hardly a tail state is met twice.
 ASKED = [
@@ -120,6 +100,8 @@ rule replay_policies:
     params:
         spec=replayed(
             "replay_policies",
+            "freeze_trajectories",
+            "freeze_rollouts",
             runs=[
                 {policy: RUNS[policy] + COMPANIONS.get(policy, []) for policy in RUNS},
                 RUNS,

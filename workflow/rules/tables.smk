@@ -251,7 +251,8 @@ rule make_table3:
         spec=spec(
             "make_table3",
             "replay_policies",
-            *READING,
+            "ask_policies",
+            "make_table_gate",
             policies=config["memory"]["policies"],
             models=[MODELS[model]["name"] for model in READERS],
             gate=GATE,
@@ -282,7 +283,8 @@ rule make_table4:
         spec=spec(
             "make_table4",
             "replay_policies",
-            *READING,
+            "ask_policies",
+            "make_table_gate",
             models=[MODELS[model]["name"] for model in READERS],
             gate=GATE,
         ),

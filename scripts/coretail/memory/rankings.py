@@ -2,7 +2,8 @@
 
 Each is a deterministic function of what the memory holds and of the query (``random_ranks`` draws
 from a stream that is keyed by the step), so that two encodings of one system share it exactly
-(Theorem A.7). All ties end at the lower edge.
+(Theorem A.7). All ties end with the more recent one: no two transitions were last walked at the
+same step.
 """
 
 from collections.abc import Callable
@@ -42,6 +43,7 @@ class Ranking:
         return len(self.edges)
 
 
+Key = NDArray[np.integer] | NDArray[np.floating]
 Ranker = Callable[[TransitionStore, WorldView, int, int], Ranking]
 
 
@@ -49,7 +51,7 @@ def core_tail(store: TransitionStore, view: WorldView, state: int, action: int) 
     """Rank by relevance, then by transition support (paper, Section 4).
 
     Relevance adds 4 if the transition leaves the state, 2 if its action has the same name, and 1
-    if one of its states shares an entity with the state; further ties go to the more recent.
+    if one of its states shares an entity with the state.
     """
     edges = store.edges
     kin = view.shared_entities(state) > 0
@@ -74,8 +76,8 @@ def graph(store: TransitionStore, view: WorldView, state: int, action: int) -> R
     sources, targets = view.sources[edges], view.targets[edges]
     shared = view.shared_entities(state)
     overlap = shared[sources] + shared[targets]
-    score = _layer((sources == state) | (targets == state), store.last, store)
-    score += _layer(overlap > 0, overlap, store)
+    score = _layer((sources == state) | (targets == state), store.last)
+    score += _layer(overlap > 0, overlap, store.last)
     return _ranked(store, score, store.last)
 
 
@@ -104,23 +106,25 @@ def random_ranks(replicate: int = 0) -> Ranker:
     return rank
 
 
-def _layer(
-    listed: NDArray[np.bool_], key: NDArray[np.integer], store: TransitionStore
-) -> NDArray[np.float64]:
+def _layer(listed: NDArray[np.bool_], *keys: Key) -> NDArray[np.float64]:
     """Return each transition's reciprocal rank in a layer, 0 where the layer does not list it."""
-    order = np.lexsort((store.edges, -store.last, -key))
-    order = order[listed[order]]
-    scores = np.zeros(len(store))
-    scores[order] = 1 / (FUSION + np.arange(1, len(order) + 1))
+    held = np.flatnonzero(listed)
+    order = held[_order(*(key[held] for key in keys))]
+    scores = np.zeros(listed.size)
+    scores[order] = 1 / (FUSION + np.arange(1, order.size + 1))
     return scores
 
 
-def _ranked(store: TransitionStore, *keys: NDArray[np.integer] | NDArray[np.floating]) -> Ranking:
-    """Return the ranking by descending keys, the first key foremost."""
-    order = np.lexsort((store.edges, *(-key for key in reversed(keys))))
+def _ranked(store: TransitionStore, *keys: Key) -> Ranking:
+    order = _order(*keys)
     return Ranking(
         edges=store.edges[order],
         scores=keys[0][order].astype(np.float64),
         support=store.support[order],
         last=store.last[order],
     )
+
+
+def _order(*keys: Key) -> NDArray[np.int64]:
+    """Return the order by descending keys, the first key foremost."""
+    return np.lexsort([-key for key in reversed(keys)])

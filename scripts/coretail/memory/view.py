@@ -10,8 +10,8 @@ from coretail.prompts import Transition, field, transition_line
 from coretail.worlds.contents import Contents
 from coretail.worlds.topology import Topology
 
-# Of each word the transitions that have it and how often; and the length of each one's bag.
-_Index = tuple[dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]], NDArray[np.float64]]
+# Of each word the transitions that have it and how often; and the square of each bag's length.
+_Index = tuple[dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]], NDArray[np.int64]]
 
 
 class WorldView:
@@ -127,26 +127,28 @@ class WorldView:
         Returns
         -------
         float64 array, shape (n_edges,)
-            Cosine of the bags of words, in [0, 1].
+            Cosine of the bags of words, in [0, 1]; equal ones are equal to the last bit.
         """
         if self._words is None:
             self._words = self._index()
-        postings, norms = self._words
+        postings, squares = self._words
         query = Counter(_bag(self.contents.names[state], self.contents.actions[state][action]))
-        dots = np.zeros(self.topology.n_edges)
+        dots = np.zeros(self.topology.n_edges, np.int64)
         for word, times in query.items():
             edges, counts = postings[word]
             dots[edges] += times * counts
-        norm = np.sqrt(sum(times**2 for times in query.values()))
-        # Names without a word are like nothing.
-        return dots / np.maximum(norms * norm, 1)
+        square = sum(times**2 for times in query.values())
+        # A quotient of whole numbers is rounded once, so that equal cosines stay equal. Names
+        # without a word are like nothing.
+        cosines: NDArray[np.float64] = np.sqrt(dots**2 / np.maximum(squares * square, 1))
+        return cosines
 
     def _index(self) -> _Index:
         occurrences: dict[str, tuple[list[int], list[int]]] = {}
-        norms = np.zeros(self.topology.n_edges)
+        squares = np.zeros(self.topology.n_edges, np.int64)
         for edge in range(self.topology.n_edges):
             bag = Counter(_bag(*self.transition(edge)))
-            norms[edge] = np.sqrt(sum(times**2 for times in bag.values()))
+            squares[edge] = sum(times**2 for times in bag.values())
             for word, times in bag.items():
                 edges, counts = occurrences.setdefault(word, ([], []))
                 edges.append(edge)
@@ -154,7 +156,7 @@ class WorldView:
         return {
             word: (np.array(edges), np.array(counts))
             for word, (edges, counts) in occurrences.items()
-        }, norms
+        }, squares
 
 
 def _bag(*texts: str) -> list[str]:
