@@ -218,7 +218,7 @@ def table(rows: Rows) -> tables.TableSpec:
     """Return the description of one table."""
     first = rows[0]
     by_model = first["predictor"] == "model"
-    who = first["model"] if by_model else "the free predictor `vote`"
+    who = first["model"] if by_model else "the free predictor vote"
     driver = "random agents" if first["driver"] == "agents" else f"{first['driver']}'s rollouts"
     undefined = "undefined (see the Parquet file's reason)"
     tokens = [
@@ -279,7 +279,7 @@ def table(rows: Rows) -> tables.TableSpec:
                 "Δ [95%]",
                 ("difference", "difference_low", "difference_high"),
                 tables.interval(3),
-                missing="the reference, or nothing to compare",
+                missing="the reference; or no seed differs",
             ),
             tables.Column(
                 "Detectable",

@@ -63,7 +63,7 @@ def key_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def free_values(losses: dict[Cell, Rows], driver: str) -> tuple[Values, Values]:
-    """Return tail errors and local tokens of the free predictor `vote`, by seed.
+    """Return tail errors and local tokens of the free predictor vote, by seed.
 
     Of each policy the seeds that all its encodings have.
     """
@@ -229,7 +229,7 @@ def minus(first: float | None, second: float | None) -> float | None:
 
 def who(row: Mapping[str, Any]) -> str:
     """Return who predicts, on whose trajectories."""
-    predictor = row["model"] if row["predictor"] == "model" else "the free predictor `vote`"
+    predictor = row["model"] if row["predictor"] == "model" else "the free predictor vote"
     walker = "random agents" if row["driver"] == "agents" else f"{row['driver']}'s rollouts"
     return f"predicted by {predictor}, on trajectories of {walker}"
 

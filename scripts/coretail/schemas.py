@@ -931,7 +931,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "reading_difference",
             TEXT,
-            "lower, higher, no difference shown, no interval, or reference",
+            "lower, higher, no difference shown, equal, no interval, or reference",
         ),
         _field(
             "tail_error_reduction",
@@ -1019,7 +1019,9 @@ SCHEMAS: dict[str, Schema] = {
         _field("relative_low", pa.float64(), "lower limit of its 95% t interval", True),
         _field("relative_high", pa.float64(), "upper limit of its 95% t interval", True),
         _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
-        _field("reading_difference", TEXT, "lower, higher, no difference shown or no interval"),
+        _field(
+            "reading_difference", TEXT, "lower, higher, no difference shown, equal or no interval"
+        ),
         _field(
             "competent",
             pa.bool_(),

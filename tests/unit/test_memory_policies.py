@@ -107,6 +107,17 @@ def test_uniform_slots_word_for_word():
     assert four.named == {3: 3, 6: 1}
 
 
+def test_half_as_many_items_as_slots_all_show_evidence():
+    context = shown("uniform", WALK[:4])
+    assert lines(context) == [
+        "1. barn -> go on -> dock; seen 1 time",
+        "2. barn -> go on -> cave; seen 1 time",
+        "3. dock -> go on -> barn; seen 1 time",
+        "4. cave -> turn left -> barn; seen 1 time",
+    ]
+    assert context.slots == (2, 2, 2, 2)
+
+
 def test_a_budget_of_one():
     assert lines(shown("ctwm", slots=1)) == [
         "1. barn -> go on -> cave",

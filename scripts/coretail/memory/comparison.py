@@ -95,7 +95,8 @@ class Comparison:
         The smallest difference that as many seeds, varying as these do, show with power 0.8 at
         the 5% level; None if undefined.
     reading
-        ``lower``, ``higher`` or ``no difference shown``, by the interval of the difference.
+        ``lower``, ``higher`` or ``no difference shown``, by the interval of the difference;
+        ``equal`` where no seed differs, ``no interval`` where there is none.
     """
 
     difference: stats.Interval
@@ -134,7 +135,9 @@ def compare_values(policy: Sequence[float | None], reference: Sequence[float | N
     difference = stats.t_interval(differences)
     defined = [value for value in differences if value is not None]
     sd = statistics.stdev(defined) if len(defined) > 1 else 0.0
-    if difference.low is None or difference.high is None:
+    if defined and not any(defined):
+        reading = "equal"
+    elif difference.low is None or difference.high is None:
         reading = "no interval"
     elif difference.high < 0:
         reading = "lower"

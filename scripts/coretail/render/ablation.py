@@ -57,7 +57,7 @@ def figure_ablation(rows: Sequence[Row]) -> Figure:
         predictor, model, driver = panel
         by = str(model).replace("$", r"\$") if predictor == "model" else f"predictor: {predictor}"
         walker = "random agents" if driver == "agents" else "the model's own rollouts"
-        panel_title(ax, letter, f"{by}\non {walker}, n = {own[0]['n_seeds']} seeds")
+        panel_title(ax, letter, f"{by}\n{walker}, n = {own[0]['n_seeds']} seeds")
         unit = "prompt tokens per call" if predictor == "model" else "context, local tokens"
         ax.set_xlabel(unit)
     for ax in axes[len(panels) :]:
@@ -74,10 +74,10 @@ def figure_ablation(rows: Sequence[Row]) -> Figure:
         Line2D([], [], color="#555555", marker="o", mfc="white", ls="none", label="verbose"),
         Line2D([], [], color="#555555", marker="o", ls="none", label="compact"),
         Line2D(
-            [], [], color="#000000", marker="o", mfc="none", ms=8, ls="none", label="not beaten"
+            [], [], color="#000000", marker="o", mfc="none", ms=8, ls="none", label="beaten by none"
         ),
     ]
-    fig.legend(handles=handles, loc="outside lower center", ncols=3)
+    fig.legend(handles=handles, loc="outside lower center", ncols=min(3, 2 * columns))
     return fig
 
 

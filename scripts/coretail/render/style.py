@@ -81,7 +81,7 @@ POLICIES: Mapping[str, Mark] = MappingProxyType(
         "hierarchical": Mark("hierarchical summary", "#882255", "<"),
         "uniform": Mark("uniform allocation", "#BBBBBB", ">", "--"),
         "random": Mark("random ranks", "#7A4A00", "*", ":"),
-        "graph_ctwm": Mark("CTWM's allocation, graph memory's ranks", "#009E73", "D", "-."),
+        "graph_ctwm": Mark("allocation alone", "#009E73", "D", "-."),
     }
 )
 """Memory policies, the paper's four first; the last three are controls."""
