@@ -25,6 +25,7 @@ SHOWN_SUCCESSORS = 3
 _PLAIN = re.compile(r"[^\W_](?:[\w '.&/-]*[\w.])?")
 # What a list says of itself.
 _RESERVED = re.compile(r"none|[0-9]+ more")
+_RANK = re.compile(r"\A[0-9]+\. ")
 _ESCAPED = re.compile(r"[<>\[\]]")
 
 
@@ -376,11 +377,14 @@ def context_prompt(state: str, action: str, context: str) -> tuple[Message, ...]
 def parse_prediction(text: str, state: str, action: str) -> str | None:
     """Return the field that a completed transition names as the next state.
 
-    The reply must be one line that repeats state and action; None for any other. The next state
-    stands as :func:`field` writes it.
+    The reply must be one line that repeats state and action; None for any other. The rank before
+    a line that was copied from numbered memories may stand. The next state stands as :func:`field`
+    writes it.
     """
     head = f"{field(state)} -> {field(action)} -> "
     stripped = text.strip()
+    if not stripped.startswith(head):
+        stripped = _RANK.sub("", stripped)
     if not stripped.startswith(head) or "\n" in stripped:
         return None
     return stripped[len(head) :].strip() or None

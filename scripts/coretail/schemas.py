@@ -52,6 +52,44 @@ _ENCODING = _field("encoding", TEXT, "how the context is written: compact or ver
 _BUDGET = _field("budget", TEXT, "what is bounded: slots, tokens, or slots and capacity")
 _STRATUM = _field("stratum", TEXT, "tail or head state; first or repeated meeting with the action")
 _REASON = _field("reason", pa.string(), "why values of this row are undefined; empty if none is")
+_TAU = _field("tau", pa.float64(), "exponent tau of the shares b(r; tau)")
+_TAU_CELL = (
+    _field("driver", TEXT, "who walked: random_walk or semantic"),
+    _field("model", TEXT, "language model that chose, for the semantic driver", True),
+    _FAMILY,
+    _N_NODES,
+    _SEED,
+    _TAU,
+)
+_TAU_LEVEL = _field(
+    "level",
+    TEXT,
+    "what is counted: access (of items, ranked for the state), access_global (the same with one "
+    "ranking for all states), rank (reads of each rank)",
+)
+_TAU_CHOICE = _field(
+    "choice", TEXT, "a fixed tau, auto (from the audit of the first half), or oracle (the bound)"
+)
+
+
+def _estimate(name: str, what: str) -> tuple[pa.Field, ...]:
+    return (
+        _field(name, pa.float64(), what, True),
+        _field(f"{name}_low", pa.float64(), "lower limit of its 95% t interval over seeds", True),
+        _field(f"{name}_high", pa.float64(), "upper limit", True),
+    )
+
+
+def _difference(name: str) -> tuple[pa.Field, ...]:
+    return (
+        *_estimate(f"{name}_difference", f"{name} minus the reference's, paired by seed"),
+        _field(f"{name}_detectable", pa.float64(), "smallest one shown with power 0.8", True),
+        _field(
+            f"{name}_reading",
+            TEXT,
+            "lower, higher, no difference shown, the same at every seed, no interval, or reference",
+        ),
+    )
 
 
 def _comparison(prefix: str, what: str) -> tuple[pa.Field, ...]:
@@ -1029,5 +1067,157 @@ SCHEMAS: dict[str, Schema] = {
             True,
         ),
         _REASON,
+    ),
+    "tau_allocation": _schema(
+        "What the exponent tau gives each rank: the shares b(r; tau), and whole slots of a budget",
+        _TAU,
+        _field("rank", pa.int32(), "rank from 1, the best"),
+        _field("share", pa.float64(), "share of the budget, b(r; tau)"),
+        _field("slots", pa.int32(), "whole slots of the budget B, by largest remainder"),
+    ),
+    "tau_sweep": _schema(
+        "Concentration of what was accessed where tau chooses what is read; one row per count",
+        *_TAU_CELL,
+        _TAU_LEVEL,
+        _field("n_steps", pa.int64(), "steps of the trajectory"),
+        *_CONCENTRATION[:-1],
+        _field("x_min", pa.int64(), "cutoff of the tail; null for level rank", True),
+        _field("n_tail", pa.int64(), "items at or above it", True),
+        _field("alpha", pa.float64(), "exponent of the discrete power law above x_min", True),
+        _field("alpha_se", pa.float64(), "its standard error at this cutoff", True),
+        _REASON,
+    ),
+    "tau_counts": _schema(
+        "How often each memory item was read and written where tau chooses what is read",
+        *_TAU_CELL,
+        _TAU_LEVEL,
+        _field("edge", pa.int32(), "memory item: the edge's index in the world"),
+        _field("reads", pa.int64(), "times the item was handed to the agent"),
+        _field("writes", pa.int64(), "times the transition was walked and offered to the store"),
+        _field("access", pa.int64(), "access count: reads + writes"),
+    ),
+    "tau_auto": _schema(
+        "tau from the audit of a trajectory's first half: how often each transition was written",
+        _DRIVER,
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        _field("n_steps", pa.int64(), "steps of the first half"),
+        _field("n", pa.int64(), "transitions written in it"),
+        _field("n_tail", pa.int64(), "those written x_min times or more; 0 without a cutoff"),
+        _field("x_min", pa.int64(), "cutoff of the tail", True),
+        _field("alpha", pa.float64(), "exponent of the discrete power law above x_min", True),
+        _field("p_gof", pa.float64(), "bootstrap p of the power law, x_min refitted", True),
+        _field("replicates", pa.int32(), "defined bootstrap replicates behind p_gof"),
+        _field("verdict", TEXT, "verdict of the audit"),
+        _field("tau", pa.float64(), "tau = clip(weight / (alpha - 1), 0, 2)"),
+        _field("weight", pa.float64(), "how far the audit supports a heavy tail, from 0 to 1"),
+        _field("why", pa.string(), "where tau and weight come from"),
+    ),
+    "tau_evaluation": _schema(
+        "Losses of the free predictor vote on frozen trajectories under one choice of tau",
+        _DRIVER,
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        _TAU_CHOICE,
+        _field("tau", pa.float64(), "allocation exponent; null for oracle", True),
+        _field("half", TEXT, "half of the trajectory: first or second"),
+        _STRATUM,
+        _field("n", pa.int32(), "steps"),
+        _field("vote", pa.int32(), "wrong predictions, none counting as wrong"),
+        _field("hidden", pa.int32(), "steps without the right transition's text in the context"),
+        _field("floor_memory", pa.float64(), "smallest expected sum of one that knows the past"),
+        _field("local_tokens", pa.int64(), "sum of contexts' lengths; null for oracle", True),
+    ),
+    "table_tau": _schema(
+        "Figure 7: concentration against tau, one row per statistic and tau",
+        _field("driver", TEXT, "who walked: random_walk, semantic, or none (a computed vector)"),
+        _field("model", TEXT, "language model that chose, for the semantic driver", True),
+        _field(
+            "level",
+            TEXT,
+            "allocation (shares b), slots, rank (reads per rank), access (access counts of items), "
+            "access_global (the same with one ranking for all states)",
+        ),
+        _field("statistic", TEXT, "gini, skew, max_median, n_items, alpha, x_min or gini_all"),
+        _TAU,
+        _field("value", pa.float64(), "the statistic, mean over seeds", True),
+        _field("low", pa.float64(), "lower limit of its 95% t interval over seeds", True),
+        _field("high", pa.float64(), "upper limit", True),
+        _field("n_seeds", pa.int32(), "seeds at which it is defined; 0 for a computed vector"),
+        _field("n_distinct", pa.int32(), "x_min: distinct cutoffs among the seeds", True),
+        _field("n_rises", pa.int32(), "steps from one tau to the next at which value rises"),
+        _field("rising", pa.bool_(), "whether value rises at every such step"),
+        _field("page_n", pa.int32(), "Page's test: seeds with a value at every tau"),
+        _field("page_l", pa.float64(), "Page's L of a rising trend, seeds as blocks", True),
+        _field("page_p", pa.float64(), "its one-sided p", True),
+        _field("page_p_falling", pa.float64(), "one-sided p of a falling trend", True),
+        _field("page_method", TEXT, "how p was computed: exact or asymptotic", True),
+        _REASON,
+    ),
+    "table_cutoffs": _schema(
+        "Appendix D: the automatic cutoff under the tau sweep, one row per tau and seed",
+        *_TAU_CELL,
+        _TAU_LEVEL,
+        _field("n", pa.int64(), "items with a count"),
+        _field("x_min", pa.int64(), "cutoff of the tail", True),
+        _field("n_tail", pa.int64(), "items at or above it"),
+        _field("alpha", pa.float64(), "exponent of the discrete power law above x_min", True),
+        _field("alpha_se", pa.float64(), "its standard error at this cutoff", True),
+        _REASON,
+    ),
+    "table_cutoffs_taus": _schema(
+        "Appendix D: how the cutoff and the exponent vary over seeds, one row per tau",
+        _field("driver", TEXT, "who walked: random_walk or semantic"),
+        _field("model", TEXT, "language model that chose, for the semantic driver", True),
+        _TAU_LEVEL,
+        _TAU,
+        _field("n_seeds", pa.int32(), "seeds with a cutoff"),
+        _field("n_distinct", pa.int32(), "distinct cutoffs among them"),
+        _field("x_min_low", pa.int64(), "smallest cutoff", True),
+        _field("x_min_high", pa.int64(), "largest cutoff", True),
+        _field("alpha", pa.float64(), "mean exponent over seeds", True),
+        _field("alpha_low", pa.float64(), "lower limit of its 95% t interval", True),
+        _field("alpha_high", pa.float64(), "upper limit", True),
+        _field("n_pairs", pa.int32(), "seeds with an exponent here and at the tau before", True),
+        _field("n_rises", pa.int32(), "those of them whose exponent is larger here", True),
+        _field("monotone", pa.bool_(), "whether the mean exponent is strictly monotone in tau"),
+        _field("n_monotone", pa.int32(), "seeds whose own exponent is strictly monotone in tau"),
+        _REASON,
+    ),
+    "table_tau_choice": _schema(
+        "Tail error and context length by the choice of tau, one row per choice and part",
+        _DRIVER,
+        _field("part", TEXT, "steps that are scored: second half, or whole"),
+        _TAU_CHOICE,
+        _field("tau", pa.float64(), "allocation exponent, mean over seeds; null for oracle", True),
+        _field("n_seeds", pa.int32(), "trajectories"),
+        _field("n_tail", pa.int64(), "tail steps scored, all seeds"),
+        _field("floor_memory", pa.float64(), "smallest expected tail error of any memory", True),
+        *_estimate("tail_error", "mean loss of vote at tail states, mean over seeds"),
+        *_estimate("repeated", "the same at repeated meetings of state and action"),
+        *_estimate("hidden", "share of tail steps without the right transition's own text"),
+        *_estimate("tokens", "length of a context by the local counter, mean over steps"),
+        _field("reference", TEXT, "choice that differences are against"),
+        *_difference("tail_error"),
+        *_difference("hidden"),
+        _REASON,
+    ),
+    "table_tau_choice_seeds": _schema(
+        "Tail error and context length by the choice of tau, one row per choice, part and seed",
+        _DRIVER,
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        _field("part", TEXT, "steps that are scored: second half, or whole"),
+        _TAU_CHOICE,
+        _field("tau", pa.float64(), "allocation exponent; null for oracle", True),
+        _field("n_tail", pa.int64(), "tail steps scored"),
+        _field("tail_error", pa.float64(), "mean loss of vote at tail states", True),
+        _field("repeated", pa.float64(), "the same at repeated meetings of state and action", True),
+        _field("hidden", pa.float64(), "share of tail steps without the right text", True),
+        _field("floor_memory", pa.float64(), "smallest expected tail error of any memory", True),
+        _field("tokens", pa.float64(), "length of a context by the local counter, mean", True),
     ),
 }

@@ -13,6 +13,7 @@ from coretail.errors import InputError
 from coretail.memory.frozen import replay
 from coretail.memory.policies import (
     POLICIES,
+    SLOT_TOKENS,
     Context,
     Hierarchical,
     Log,
@@ -505,6 +506,7 @@ def test_the_core_is_packed_as_if_all_items_had_all_their_evidence(
         tau=tau,
         slots=slots if tokens is None else None,
         tokens=tokens,
+        slot_tokens=SLOT_TOKENS,
         encoding=encoding,
     )
     assert context.text == packed.text
@@ -654,10 +656,10 @@ def test_what_is_cut_names_nothing():
     )
     # The line of 0 is part of the line of 1, and still 0 is not named.
     assert (context.shown, context.summarised, context.named) == ((1,), (2, 0), {2: 1})
-    # A budget of 60 tokens has one slot of 32: what is longer is cut, and shows nothing.
+    # A budget of 40 tokens has two slots of 20: what is longer is cut, and shows nothing.
     longer = " ".join([long] * 3)
     view = world({"a": [], longer: []}, [("a", "go", longer), (longer, "go", "a")])
-    context = shown("ctwm", [0], view, 0, 0, tokens=60)
+    context = shown("ctwm", [0], view, 0, 0, tokens=40)
     assert context.text.startswith("1. a -> go -> wa wb")
     assert context.text.endswith("…")
     assert (context.shown, context.slots, context.named) == ((), (), {})

@@ -50,6 +50,18 @@ semantic:
   n_random_agents: 19
 figures:
   n_nodes: 120
+memory:
+  steps: 24
+  n_seeds: 2
+  policies: [graph, ctwm]
+  models: []
+  asked_cells: [ctwm-compact]
+  asked: 1
+tau:
+  values: [0.5, 1.0]
+  n_seeds: 2
+  steps: 40
+traces: []
 """
 
 

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.workflow
 
 MODEL = registered("SmolLM2-135M-Instruct")
 MODEL_TARGETS = ["record", "table2", "figure4", "figure1_semantic", "figure_positions"]
+# The model predicts from what memory policies show, too.
+READING = ("  models: []", "  models: [SmolLM2-135M-Instruct]")
 
 
 def model_is_there() -> bool:
@@ -42,11 +44,20 @@ WALK = {
     "make_table_spectrum",
     "plot_figure1",
     "plot_figure_sigma",
+    "make_ledger",
 }
-LADDER = {"climb_ladder", "make_table_ladder", "plot_figure3"}
-CONTROLS = {"walk_controls", "make_table_controls"}
+LADDER = {"climb_ladder", "make_table_ladder", "plot_figure3", "make_ledger"}
+CONTROLS = {"walk_controls", "make_table_controls", "make_ledger"}
 MAP = {"map_auditable", "plot_figure_auditable"}
-CALIBRATION = {"calibrate_audit", "make_table_calibration", "plot_figure_calibration"}
+CALIBRATION = {
+    "calibrate_audit",
+    "make_table_calibration",
+    "plot_figure_calibration",
+    "make_ledger",
+}
+TABLE3 = {"make_table3", "make_ledger"}
+SWEEP = {"sweep_tau", "make_table_tau", "make_table_cutoffs", "plot_figure7", "make_ledger"}
+MEMORY = {"replay_policies", "make_table4", "plot_figure5"} | TABLE3
 
 
 def test_a_finished_run_has_nothing_to_do(finished):
@@ -56,13 +67,22 @@ def test_a_finished_run_has_nothing_to_do(finished):
 @pytest.mark.parametrize(
     ("old", "new", "rules"),
     [
-        ("segment: 64", "segment: 32", {"measure_spectra", "make_table_spectrum"}),
+        (
+            "segment: 64",
+            "segment: 32",
+            {"measure_spectra", "make_table_spectrum", "make_ledger"},
+        ),
+        ("policies: [graph, ctwm]", "policies: [ctwm, graph]", TABLE3),
         ("  sizes: [100]\n  n_seeds: 2\nsp", "  sizes: [100]\n  n_seeds: 3\nsp", LADDER),
         ("steps: 400", "steps: 401", WALK | LADDER),
         ("n_controls: 19", "n_controls: 20", CONTROLS),
         ("  steps: [100]", "  steps: [101]", MAP),
         ("samples: 3", "samples: 4", CALIBRATION),
-        ("seeds: [1, 2]", "seeds: [1, 3]", {"build_world"} | WALK | CONTROLS),
+        (
+            "seeds: [1, 2]",
+            "seeds: [1, 3]",
+            {"build_world", "make_table_cutoffs"} | WALK | CONTROLS | MEMORY,
+        ),
         ("seeds: [1, 2]", "seeds: [2, 1]", set()),
         ("sizes: [100, 120]", "sizes: [120, 100]", set()),
     ],
@@ -76,7 +96,7 @@ def test_swapping_two_numbers_reruns(workflow):
     workflow.set("  steps: 400", "  steps: 400\n  capacity: 7\n  k: 2")
     workflow.run()
     workflow.set("capacity: 7\n  k: 2", "capacity: 2\n  k: 7")
-    assert workflow.pending() == WALK | LADDER | CONTROLS | MAP
+    assert workflow.pending() == WALK | LADDER | CONTROLS | MAP | SWEEP
 
 
 def test_a_new_size_reruns_only_its_own_cells(workflow):
@@ -190,6 +210,10 @@ def test_one_core_and_two_give_the_same_bytes(fresh, finished):
 
 @needs_model
 def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
+    workflow.set(*READING)
+    (workflow.path / "log.csv").write_text("id\n" + "a\nb\na\nc\n" * 9)
+    workflow.set("traces: []", "traces: [{name: mine, file: log.csv}]")
+    targets = ["all", *MODEL_TARGETS, "audit_traces"]
     scripts = {path.stem: path for path in (workflow.path / "scripts").glob("[a-z]*.py")}
     sound = {name: path.read_text() for name, path in scripts.items()}
     for name, path in scripts.items():
@@ -203,7 +227,7 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
         path.write_text(broken)
     waiting = set(scripts)
     while waiting:
-        workflow.run("all", *MODEL_TARGETS, "--keep-going", ok=False)
+        workflow.run(*targets, "--keep-going", ok=False)
         failed = set()
         for name in waiting:
             folder = workflow.path / "results/logs"
@@ -216,11 +240,12 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
         for name in failed:
             scripts[name].write_text(sound[name])
         waiting -= failed
-    workflow.run("all", *MODEL_TARGETS)
+    workflow.run(*targets)
 
 
 @needs_model
 def test_a_recorded_run_equals_the_live_run_that_made_it(workflow):
+    workflow.set(*READING)
     workflow.run("all", *MODEL_TARGETS)
     live = workflow.artefacts()
     assert "rollouts/semantic/SmolLM2-135M-Instruct/seek/scale-free/100/steps.parquet" in live

@@ -60,6 +60,10 @@ def checked(config, files):
         samples = [trace["name"] for trace in config["traces"]]
         if len(set(samples)) < len(samples):
             raise InputError(f"traces: {samples}: a name stands twice")
+        if config["tau"]["k"] > config["tau"]["pool"]:
+            raise InputError(
+                f"tau.k: {config['tau']['k']} is more than tau.pool, {config['tau']['pool']}"
+            )
         if config["figures"]["n_nodes"] not in config["worlds"]["sizes"]:
             raise InputError(
                 f"figures.n_nodes: {config['figures']['n_nodes']} is not one of worlds.sizes "
@@ -82,6 +86,7 @@ def checked(config, files):
     config["auditable"]["sizes"].sort()
     config["auditable"]["steps"].sort()
     config["cells"]["families"].sort(key=FAMILIES.index)
+    config["tau"]["values"].sort()
     return config
 
 
@@ -127,6 +132,13 @@ GATE_TABLES = {
     for name in ["competence", "hits"]
     if READERS
 }
+
+# What the models predict from. On their own rollouts hardly a tail state is met twice.
+ASKED = [
+    f"results/memory/asked/{model}/agents/slots/{cell}.parquet"
+    for model in READERS
+    for cell in config["memory"]["asked_cells"]
+]
 
 # Memory policies that are replayed.
 COMPARED = list(

@@ -20,13 +20,6 @@ COMPANIONS = {
     for policy in ["flat", *ABLATION]
 }
 
-# What the models predict from. On their own rollouts hardly a tail state is met twice.
-ASKED = [
-    f"results/memory/asked/{model}/agents/slots/{cell}.parquet"
-    for model in READERS
-    for cell in config["memory"]["asked_cells"]
-]
-
 
 wildcard_constraints:
     driver=r"agents|rollouts-[\w.-]+",

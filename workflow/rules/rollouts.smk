@@ -155,6 +155,7 @@ rule record:
             f"results/rollouts/competence/{model}/{GATE_FAMILY}/{config['cells']['n_nodes']}.parquet"
             for model in MODELS
         ],
+        asked=ASKED,
     log:
         "results/logs/record.log",
     conda:

@@ -58,8 +58,10 @@ POLICIES: tuple[str, ...] = (
     "random",
     "graph_ctwm",
 )
-SLOT_TOKENS = 32
-"""Tokens of a slot, where a policy that allocates has a budget of tokens."""
+SLOT_TOKENS = 20
+"""Tokens of a slot, where a policy that allocates has a budget of tokens: as many as the longest
+lines of natural transitions take, so that a slot holds one transition as under a budget of slots.
+"""
 
 
 @dataclass(frozen=True, slots=True)
