@@ -1220,4 +1220,16 @@ SCHEMAS: dict[str, Schema] = {
         _field("floor_memory", pa.float64(), "smallest expected tail error of any memory", True),
         _field("tokens", pa.float64(), "length of a context by the local counter, mean", True),
     ),
+    "table_contexts": _schema(
+        "Appendix C: one memory at one step, as each policy and encoding writes it",
+        _field("workload", TEXT, "synthetic, alfworld or longmemeval"),
+        _POLICY,
+        _ENCODING,
+        _field("tau", pa.float64(), "allocation exponent, where the policy allocates", True),
+        _SEED,
+        _field("step", pa.int32(), "step's index from 0"),
+        _field("prompt", pa.string(), "last message of the prompt"),
+        _field("context", pa.string(), "the memory's part of it"),
+        _field("local_tokens", pa.int32(), "length of the context by the local counter"),
+    ),
 }

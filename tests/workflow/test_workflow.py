@@ -81,7 +81,8 @@ def test_a_finished_run_has_nothing_to_do(finished):
         (
             "seeds: [1, 2]",
             "seeds: [1, 3]",
-            {"build_world", "make_table_cutoffs"} | WALK | CONTROLS | MEMORY,
+            {"build_world", "make_table_cutoffs", "make_table_contexts"}
+            | (WALK | CONTROLS | MEMORY),
         ),
         ("seeds: [1, 2]", "seeds: [2, 1]", set()),
         ("sizes: [100, 120]", "sizes: [120, 100]", set()),

@@ -13,6 +13,7 @@ TABLES = {
     "table_propositions": rules.make_table_propositions.output,
     "table3": rules.make_table3.output,
     "table4": rules.make_table4.output,
+    "table_contexts": rules.make_table_contexts.output,
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
@@ -55,6 +56,7 @@ rule make_ledger:
             "make_table_controls",
             "make_table3",
             "make_table4",
+            "make_table_contexts",
             "make_table_tau",
             "make_table_cutoffs",
             "make_table_tau_choice",

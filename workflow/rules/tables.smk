@@ -292,3 +292,32 @@ rule make_table4:
         "Table 4: encoding by allocation"
     script:
         "../../scripts/make_table4.py"
+
+
+rule make_table_contexts:
+    input:
+        trajectories="results/memory/trajectories/agents.parquet",
+    output:
+        markdown="results/tables/table_contexts.md",
+        contexts="results/tables/table_contexts.parquet",
+    log:
+        "results/logs/make_table_contexts.log",
+    benchmark:
+        "results/benchmarks/make_table_contexts.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_contexts",
+            "freeze_trajectories",
+            seeds=config["seeds"],
+            vocabulary=config["worlds"]["vocabulary"],
+            **{
+                key: config["memory"][key]
+                for key in ["slots", "tau", "tokens", "capacity"]
+            },
+        ),
+    message:
+        "Appendix C: contexts in each encoding"
+    script:
+        "../../scripts/make_table_contexts.py"
