@@ -74,6 +74,9 @@ class Situation:
         Names of the states that it came through, the latest last.
     options
         The actions, in the order in which they are shown.
+    context
+        A memory's packed text, which then stands in the place of ``memory``; its names are written
+        by :func:`field`.
     """
 
     goal: str | None
@@ -83,6 +86,7 @@ class Situation:
     memory: tuple[Transition, ...]
     recent: tuple[str, ...]
     options: tuple[Option, ...]
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +239,14 @@ def situation_text(situation: Situation) -> str:
     its name: small models find their way from the goal to a place and on to the action, hardly
     back.
     """
+    memories = situation.context or "\n".join(map(transition_line, situation.memory)) or "none"
     lines = [
         f"Place: {field(situation.state)}",
         f"Here: {_listed(situation.entities)}",
         f"Rules: {_listed(situation.constraints)}",
         f"Came through: {_listed(situation.recent)}",
         "Memories:",
-        *(map(transition_line, situation.memory) if situation.memory else ("none",)),
+        memories,
         "Ways on:",
     ]
     for option in situation.options:

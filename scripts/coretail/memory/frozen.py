@@ -70,21 +70,26 @@ def replay(view: WorldView, trajectory: Sequence[int], policy: Policy) -> Iterat
         The memory.
     """
     for number, edge in enumerate(trajectory):
-        state, action = int(view.sources[edge]), int(view.actions[edge])
-        ranking = policy.rank(state, action)
-        context = policy.pack(ranking, state, action)
-        places = np.flatnonzero(view.matches(ranking.edges, state, action))
-        yield Step(
-            number=number,
-            edge=edge,
-            n_ranked=len(ranking),
-            ranking_hash=ranking_hash(ranking),
-            match_rank=int(places[0]) + 1 if places.size else 0,
-            top1=int(view.targets[ranking.edges[places[0]]]) if places.size else NOTHING,
-            vote=vote(view, context, state, action),
-            context=context,
-        )
+        yield take_step(view, policy, number, edge)
         policy.write(edge)
+
+
+def take_step(view: WorldView, policy: Policy, number: int, edge: int) -> Step:
+    """Return what a policy does at the state and action of a transition that it does not know."""
+    state, action = int(view.sources[edge]), int(view.actions[edge])
+    ranking = policy.rank(state, action)
+    context = policy.pack(ranking, state, action)
+    places = np.flatnonzero(view.matches(ranking.edges, state, action))
+    return Step(
+        number=number,
+        edge=edge,
+        n_ranked=len(ranking),
+        ranking_hash=ranking_hash(ranking),
+        match_rank=int(places[0]) + 1 if places.size else 0,
+        top1=int(view.targets[ranking.edges[places[0]]]) if places.size else NOTHING,
+        vote=vote(view, context, state, action),
+        context=context,
+    )
 
 
 def ranking_hash(ranking: Ranking) -> str:

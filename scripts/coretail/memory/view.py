@@ -10,6 +10,9 @@ from coretail.prompts import Transition, field, transition_line
 from coretail.worlds.contents import Contents
 from coretail.worlds.topology import Topology
 
+NO_ACTION = -1
+"""The action of a query that is made before an action is chosen."""
+
 # Of each word the transitions that have it and how often; and the square of each bag's length.
 _Index = tuple[dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]], NDArray[np.int64]]
 
@@ -64,7 +67,9 @@ class WorldView:
         self._words: _Index | None = None
 
     def verb(self, state: int, action: int) -> int:
-        """Return the number of the name of an action of a state."""
+        """Return the number of the name of an action of a state; -1 for :data:`NO_ACTION`."""
+        if action == NO_ACTION:
+            return -1
         return self._verb_of[self.contents.actions[state][action]]
 
     def transition(self, edge: int) -> Transition:
@@ -122,7 +127,8 @@ class WorldView:
         Parameters
         ----------
         state, action
-            The query; its words are those of the state's and the action's names.
+            The query; its words are those of the state's and the action's names, of the state's
+            alone for :data:`NO_ACTION`.
 
         Returns
         -------
@@ -132,7 +138,10 @@ class WorldView:
         if self._words is None:
             self._words = self._index()
         postings, squares = self._words
-        query = Counter(_bag(self.contents.names[state], self.contents.actions[state][action]))
+        names = [self.contents.names[state]]
+        if action != NO_ACTION:
+            names.append(self.contents.actions[state][action])
+        query = Counter(_bag(*names))
         dots = np.zeros(self.topology.n_edges, np.int64)
         for word, times in query.items():
             edges, counts = postings[word]

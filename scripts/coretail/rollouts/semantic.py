@@ -36,7 +36,7 @@ from coretail.prompts import (
     action_template,
     parse_action,
 )
-from coretail.rollouts.store import RETRIEVER, cell_store
+from coretail.rollouts.store import RETRIEVER, BoundedStore, cell_store
 from coretail.rollouts.walk import Counters, Walk, check_walk
 from coretail.streams import entropy, stream
 from coretail.worlds.contents import Contents
@@ -92,6 +92,27 @@ class Chooser(Protocol):
 
     def choose(self, situation: Situation, step: int) -> Decision:
         """Return the decision at a step."""
+        ...
+
+
+class Memory(Protocol):
+    """What an agent keeps of its transitions, and what it is handed of it."""
+
+    def recall(self, state: int) -> tuple[list[int], str | None]:
+        """Return the transitions handed out in a state, and their text if it is not their lines."""
+        ...
+
+    def learn(self, edge: int, source: int, target: int) -> None:
+        """Take in the transition that was just walked."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many transitions are stored."""
+        ...
+
+    @property
+    def counters(self) -> Counters:
+        """Bookkeeping of all retrievals and writes so far."""
         ...
 
 
@@ -330,7 +351,7 @@ class Rollout:
         The trajectory and the memory's counts, as of a random walk.
     states, actions, next_states : int32, int8, int32 arrays, shape (steps,)
         The transitions; the edges are ``walk.edges``.
-    hints : int32 array, shape (steps, k)
+    hints : int32 array, shape (steps, k), or as wide as another memory handed out
         The edges handed to the agent, best first; -1 behind the last.
     statuses : int8 array, shape (steps,)
         Index into :data:`STATUSES`: ``single`` (the only action was taken, nobody was asked),
@@ -405,6 +426,7 @@ def rollout(
     reads_feed_frequency: bool = False,
     replicate: int = 0,
     start: int | None = None,
+    memory: Memory | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Rollout:
     """Let an agent act in a world.
@@ -432,6 +454,9 @@ def rollout(
         Distinguishes independent rollouts in one world.
     start
         The state to start in; :func:`start_state` if None.
+    memory
+        Another memory than the bounded store, which ``capacity``, ``k``, ``eviction`` and
+        ``reads_feed_frequency`` describe.
     progress
         Called with the number of steps done after each.
 
@@ -463,21 +488,24 @@ def rollout(
         if goal == "seek"
         else None
     )
-    store = cell_store(
-        topology,
-        start=start,
-        capacity=capacity,
-        k=k,
-        eviction=eviction,
-        reads_feed_frequency=reads_feed_frequency,
-        replicate=replicate,
-    )
+    if memory is None:
+        memory = _StoreMemory(
+            cell_store(
+                topology,
+                start=start,
+                capacity=capacity,
+                k=k,
+                eviction=eviction,
+                reads_feed_frequency=reads_feed_frequency,
+                replicate=replicate,
+            )
+        )
     environment = Environment(topology, replicate=replicate)
     taken: list[_Step] = []
     state = start
     for number in range(steps):
-        hints = store.retrieve(state)
-        step = _Step(state, hints)
+        hints, context = memory.recall(state)
+        step = _Step(state, hints, context)
         if errands is not None:
             step.goal, step.errand = errands.current, errands.number
         try:
@@ -486,14 +514,34 @@ def rollout(
             raise RolloutStopped(cell_name(topology.key), number, steps, str(error)) from error
         step.edge = environment.step(state, step.action)
         state = int(topology.targets[step.edge])
-        store.write(step.edge, step.state, state)
-        step.stored = len(store)
+        memory.learn(step.edge, step.state, state)
+        step.stored = len(memory)
         if errands is not None:
             step.found = errands.enter(state)
         taken.append(step)
         if progress is not None:
             progress(number + 1)
-    return _result(topology, taken, k, store.counters, errands)
+    return _result(topology, taken, k, memory.counters, errands)
+
+
+class _StoreMemory:
+    """The bounded store as the memory of an agent."""
+
+    def __init__(self, store: BoundedStore) -> None:
+        self._store = store
+
+    def recall(self, state: int) -> tuple[list[int], str | None]:
+        return self._store.retrieve(state), None
+
+    def learn(self, edge: int, source: int, target: int) -> None:
+        self._store.write(edge, source, target)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    @property
+    def counters(self) -> Counters:
+        return self._store.counters
 
 
 @dataclass(slots=True)
@@ -502,6 +550,7 @@ class _Step:
 
     state: int
     hints: list[int]
+    context: str | None = None
     goal: int = -1
     errand: int = -1
     status: int = SINGLE
@@ -581,6 +630,7 @@ class _Agent:
                 memory=tuple(map(self._signs.transition, step.hints)),
                 recent=tuple(self._recent),
                 options=tuple(options[action] for action in step.order),
+                context=step.context,
             )
             step.decision = self._chooser.choose(situation, number)
             if step.decision.position is None:
@@ -598,6 +648,7 @@ def _result(
 ) -> Rollout:
     """Return the rollout of all steps taken."""
     steps = len(taken)
+    width = max(k, *(len(step.hints) for step in taken))
 
     def column(values: Iterable[int], kind: type[_Number]) -> NDArray[_Number]:
         return np.fromiter(values, kind, steps)
@@ -607,7 +658,7 @@ def _result(
 
     edges = column((step.edge for step in taken), np.int32)
     states = column((step.state for step in taken), np.int32)
-    hints = table((step.hints for step in taken), k, np.int32)
+    hints = table((step.hints for step in taken), width, np.int32)
     reads = np.bincount(hints[hints >= 0], minlength=topology.n_edges).astype(np.int64)
     writes = np.bincount(edges, minlength=topology.n_edges).astype(np.int64)
     # Only transitions that were walked can have been read; of equals this is the lowest edge.
