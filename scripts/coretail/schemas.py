@@ -163,6 +163,47 @@ _AUDIT = (
     _field("package_reason", pa.string(), "powerlaw package: why figures are missing", True),
 )
 
+_DATA = _field("data", TEXT, "benchmark (the file given), or stand-in (the generated sample)")
+_METHOD = _field("method", TEXT, "bm25, graph, ctwm or ctwm_relaxed")
+_GROUP = _field("group", TEXT, "question type; abstention: those of any type; all: all of them")
+_LONGMEMEVAL_CONTEXT = (
+    _METHOD,
+    _ENCODING,
+    _field("budget", TEXT, "what is equal for all methods: slots or tokens"),
+    _field("position", pa.int32(), "record's position in the file, from 0"),
+    _field(
+        "question_id", pa.string(), "question's id; null where the record has no usable one", True
+    ),
+    _field("question_type", TEXT, "one of the six types; null for a bad record", True),
+    _field("abstention", pa.bool_(), "the conversations do not tell; null for a bad record", True),
+    _field("flags", pa.list_(pa.string()), "empty haystack, evidence not in the haystack"),
+    _field("n_sessions", pa.int32(), "sessions of the haystack", True),
+    _field("status", TEXT, "what became of the question; bad_record: it cannot be used"),
+    _field("reason", pa.string(), "field at fault and what is wrong, for a bad record; else empty"),
+    _field("local_tokens", pa.int32(), "length of the context by the local counter", True),
+    _field("slots", pa.int32(), "slots handed out", True),
+    _field("slots_used", pa.int32(), "slots that their sessions could fill", True),
+    _field("n_shown", pa.int32(), "sessions whose own text is in the context (core)", True),
+    _field("tau", pa.float64(), "allocation exponent used, where the method allocates", True),
+    _field("relaxation", pa.float64(), "ctwm_relaxed: share by which tau was lowered", True),
+    _field("relaxation_counting", pa.string(), "what asked for a count or an order", True),
+    _field("relaxation_entities", pa.string(), "what named several things", True),
+    _field("relaxation_spread", pa.string(), "how many sessions the ranking's head has", True),
+    _field("n_evidence", pa.int32(), "answer sessions, in the haystack or not", True),
+    _field("evidence_ranks", pa.list_(pa.int32()), "ranks of those in the haystack, ascending"),
+    _field("evidence_shown", pa.int32(), "answer sessions in the core", True),
+)
+
+
+def _limits(name: str, what: str, interval: str = "95% t interval") -> tuple[pa.Field, ...]:
+    number = pa.float64()
+    return (
+        _field(name, number, what, True),
+        _field(f"{name}_low", number, f"lower limit of its {interval}", True),
+        _field(f"{name}_high", number, f"upper limit of its {interval}", True),
+    )
+
+
 _CONCENTRATION = (
     _field("n_items", pa.int64(), "items with a count of at least 1"),
     _field("total", pa.int64(), "sum of the counts"),
@@ -718,6 +759,96 @@ SCHEMAS: dict[str, Schema] = {
         _field("share_high", pa.float64(), "upper limit of Wilson's 95% interval", True),
         _field("chi2", pa.float64(), "Pearson's statistic against uniform, all places", True),
         _field("p", pa.float64(), "its p", True),
+        _REASON,
+    ),
+    "longmemeval_contexts": _schema(
+        "LongMemEval: what each method ranks and shows of each question's haystack, no model asked",
+        _DATA,
+        *_LONGMEMEVAL_CONTEXT,
+    ),
+    "longmemeval_answers": _schema(
+        "LongMemEval: a model's replies from what one method shows, and one judge's decisions",
+        _field("model", TEXT, "language model that replied"),
+        _DATA,
+        *_LONGMEMEVAL_CONTEXT,
+        _field("reply", pa.string(), "the reply; null where there is none", True),
+        _field("judge", TEXT, "deterministic (by rules), or the name of the model that judged"),
+        _field("correct", pa.bool_(), "the judge's decision; null where it has none", True),
+        _field("rule", TEXT, "rule that decided, or why there is no decision"),
+        _field("prompt_tokens", pa.int32(), "prompt tokens, as reported", True),
+        _field("completion_tokens", pa.int32(), "reply tokens, as reported", True),
+    ),
+    "table_longmemeval_retrieval": _schema(
+        "LongMemEval, without a model: ranks of the evidence and lengths of the contexts",
+        _DATA,
+        _METHOD,
+        _ENCODING,
+        _BUDGET,
+        _GROUP,
+        _field("n_questions", pa.int32(), "questions of the group, bad records left out"),
+        _field("n_bad", pa.int32(), "bad records of the file, whose type is not known"),
+        _field("n_evidence", pa.int32(), "questions with evidence in the haystack"),
+        _field("recall_1", pa.float64(), "mean share of their answer sessions at rank 1", True),
+        _field("recall_5", pa.float64(), "the same within the best 5", True),
+        _field("recall_10", pa.float64(), "the same within the best 10", True),
+        _field("recall_shown", pa.float64(), "the same in the context's core", True),
+        *_limits(
+            "complete", "share of these questions with all of it there", "95% Wilson interval"
+        ),
+        *_limits("local_tokens", "mean length of the context by the local counter"),
+        _field("slots_used", pa.float64(), "mean slots filled", True),
+        _field("tau", pa.float64(), "mean exponent used, where the method allocates", True),
+        _REASON,
+    ),
+    "table_longmemeval": _schema(
+        "LongMemEval: accuracy and prompt tokens per method, question type and judge",
+        _MODEL,
+        _DATA,
+        _field("judge", TEXT, "deterministic (by rules), or the name of the model that judged"),
+        _METHOD,
+        _ENCODING,
+        _BUDGET,
+        _GROUP,
+        _field("n", pa.int32(), "replies that the judge decided"),
+        _field("correct", pa.int32(), "right ones"),
+        *_limits("accuracy", "correct / n", "95% Wilson interval"),
+        _field("undecided", pa.int32(), "replies that the judge could not decide"),
+        _field("unanswered", pa.int32(), "questions without a reply"),
+        _field("n_bad", pa.int32(), "bad records of the file, whose type is not known"),
+        *_limits("tokens", "mean prompt tokens per question, as reported"),
+        _REASON,
+    ),
+    "table_longmemeval_pairs": _schema(
+        "LongMemEval: two methods on the same questions: tokens, accuracy, parity",
+        _field("model", TEXT, "language model that replied; null: local tokens alone", True),
+        _DATA,
+        _field("judge", TEXT, "who judged; null without a model", True),
+        _BUDGET,
+        _GROUP,
+        _field("first", TEXT, "method that is compared"),
+        _field("first_encoding", TEXT, "its encoding"),
+        _field("second", TEXT, "method that it is compared with"),
+        _field("second_encoding", TEXT, "its encoding"),
+        _field("n_tokens", pa.int32(), "questions with tokens of both"),
+        *_limits("tokens_first", "mean tokens of the first"),
+        *_limits("tokens_second", "mean tokens of the second"),
+        *_limits("tokens_reduction", "mean of 1 - first / second over questions"),
+        _field("n", pa.int32(), "questions on which both have a decision"),
+        _field("first_correct", pa.int32(), "the first method's right replies among these", True),
+        _field("second_correct", pa.int32(), "the second method's", True),
+        _field("only_first", pa.int32(), "questions that only the first got right", True),
+        _field("only_second", pa.int32(), "questions that only the second got right", True),
+        _field("mcnemar_p", pa.float64(), "exact two-sided p of McNemar's test", True),
+        *_limits(
+            "accuracy_difference",
+            "accuracy of the first minus the second",
+            "90% interval, which the two one-sided tests at 5% invert",
+        ),
+        _field("margin", pa.float64(), "largest difference that counts as parity"),
+        _field("floor", pa.float64(), "least accuracy of the better one at which parity is tested"),
+        _field("equivalent", pa.bool_(), "parity shown; null: not testable", True),
+        _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
+        _field("parity", TEXT, "shown, not shown or not testable; null without replies", True),
         _REASON,
     ),
     "memory_trajectories": _schema(

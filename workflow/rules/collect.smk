@@ -14,6 +14,7 @@ TABLES = {
     "table3": rules.make_table3.output,
     "table4": rules.make_table4.output,
     "table_contexts": rules.make_table_contexts.output,
+    "table_longmemeval": rules.make_table_longmemeval.output,
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
@@ -61,6 +62,7 @@ rule make_ledger:
             "make_table_cutoffs",
             "make_table_tau_choice",
             "make_table_propositions",
+            "make_table_longmemeval",
             claims=read_yaml(ROOT / "workflow/resources/claims.yaml"),
             paper=PAPER,
         ),
@@ -120,6 +122,7 @@ ARTEFACTS = [
     *rules.sweep_tau.output,
     *rules.choose_tau.output,
     *rules.make_table_tau_choice.input.evaluation,
+    *rules.rank_sessions.output,
     *(file for files in [*TABLES.values(), *FIGURES.values()] for file in files),
 ]
 

@@ -54,6 +54,17 @@ def checked(config, files):
             raise InputError(
                 f"memory.models: {sorted(unknown)} are not among models {names}"
             )
+        conversations = config["longmemeval"]
+        if unknown := set(conversations["models"]).difference(names):
+            raise InputError(
+                f"longmemeval.models: {sorted(unknown)} are not among models {names}"
+            )
+        judges = [entry["name"] for entry in config["models"] if "base_url" in entry]
+        if conversations["judge_model"] not in [None, *judges]:
+            raise InputError(
+                f"longmemeval.judge_model: {conversations['judge_model']!r} is none of the models "
+                f"with a base_url, {judges}; name one of them, or null for no judge but the rules"
+            )
         paths = [re.sub(r"[^\w.-]+", "_", name) for name in names]
         if len(set(paths)) < len(paths):
             raise InputError(f"models: {names}: two names give the same path")
@@ -147,6 +158,27 @@ COMPARED = list(
         + [cell.partition("-")[0] for cell in config["memory"]["asked_cells"]]
     )
 )
+
+# Models that answer LongMemEval's questions, and the one that judges beside the deterministic judge,
+# by the names that they have in paths; and their files.
+ANSWERERS = [
+    model
+    for model, entry in MODELS.items()
+    if entry["name"] in config["longmemeval"]["models"]
+]
+JUDGES = [
+    model
+    for model, entry in MODELS.items()
+    if entry["name"] == config["longmemeval"]["judge_model"]
+]
+ANSWERED = [
+    f"{model}/{budget}/{cell}.parquet"
+    for model in ANSWERERS
+    for budget, cells in config["longmemeval"]["cells"].items()
+    for cell in cells
+]
+ANSWERS = [f"results/longmemeval/answers/{file}" for file in ANSWERED]
+JUDGED = [f"results/longmemeval/judged/{file}" for file in ANSWERED if JUDGES]
 
 SPECS = {}
 

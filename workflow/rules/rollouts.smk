@@ -156,6 +156,8 @@ rule record:
             for model in MODELS
         ],
         asked=ASKED,
+        answers=ANSWERS,
+        judged=JUDGED,
     log:
         "results/logs/record.log",
     conda:

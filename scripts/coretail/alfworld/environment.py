@@ -19,6 +19,10 @@ _BANNER = "-= Welcome to TextWorld"
 NOTHING_HAPPENS = "Nothing happens."
 
 
+class UnplayableGame(InputError):  # noqa: N818 - what is wrong, and with this game alone
+    """A game is corrupt, or is not won by its own walkthrough."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What the player reads.
@@ -56,8 +60,10 @@ class Environment:
 
     Raises
     ------
+    UnplayableGame
+        If the game is corrupt; also while it is played.
     InputError
-        If the packages are missing or the game is corrupt; the latter also while it is played.
+        If the packages are missing.
 
     Notes
     -----
@@ -107,7 +113,7 @@ class Environment:
         with self._engine_errors():
             state = self._engine.reset()
         if state["won"]:
-            raise InputError(f"{self._game.file}: the goal holds before the first step")
+            raise UnplayableGame(f"{self._game.file}: the goal holds before the first step")
         self._running = True
         lines = [line for line in state.feedback.splitlines() if line]
         return Observation(
@@ -149,7 +155,7 @@ class Environment:
         # The translator leaves by SystemExit where a problem does not fit its domain.
         except (Exception, SystemExit) as error:
             reason = str(error).strip().partition("\n")[0]
-            raise InputError(
+            raise UnplayableGame(
                 f"{self._game.file}: the game is corrupt, ALFWorld cannot play it "
                 f"({type(error).__name__}: {reason[:200]}); fetch it again or leave it out"
             ) from error
@@ -194,7 +200,7 @@ def play_walkthrough(game: Game) -> list[Observation]:
 
     Raises
     ------
-    InputError
+    UnplayableGame
         If the game is corrupt, or its walkthrough does not win it.
     """
     observations = play(game, game.walkthrough)
@@ -205,7 +211,7 @@ def play_walkthrough(game: Game) -> list[Observation]:
             if observation.text == NOTHING_HAPPENS
         ]
         detail = f"; nothing happens at {refused[0]!r}" if refused else ""
-        raise InputError(
+        raise UnplayableGame(
             f"{game.file}: 'walkthrough' does not win the game{detail}; leave the game out"
         )
     return observations

@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -240,6 +240,26 @@ class GraphMemory:
         parts = (self._index.scores(question), self.pagerank(question))
         shares = [part / (part.max(initial=0.0) or 1.0) for part in parts]
         return _ranking(self.sessions, np.mean(shares, axis=0))
+
+    def topics(self) -> list[str | None]:
+        """Return each session's topic, None for a session without entities.
+
+        That is its entity with the largest w · ln(1 + N / n), with the edge's weight w, N sessions
+        and n that name the entity; ties go to the entity that the haystack names first.
+        """
+        from scipy import sparse
+
+        columns = np.flatnonzero(self._kept)
+        weights = self._weights[:, columns]
+        specific = np.log1p(len(self.sessions) / np.diff(weights.indptr))
+        scores = (weights @ sparse.diags_array(specific)).tocsr()
+        scores.sort_indices()
+        entities = list(self._columns)
+        topics: list[str | None] = []
+        for first, end in pairwise(scores.indptr.tolist()):
+            best = first + int(np.argmax(scores.data[first:end])) if end > first else None
+            topics.append(None if best is None else entities[columns[scores.indices[best]]])
+        return topics
 
     def _phrases(self, text: str) -> tuple[Counter[str], set[str]]:
         """Return how often ``text`` has each entity of more than one term, and one-word names."""
