@@ -23,6 +23,7 @@ include: "workflow/rules/tau.smk"
 include: "workflow/rules/longmemeval.smk"
 include: "workflow/rules/traces.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/alfworld.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/collect.smk"
 

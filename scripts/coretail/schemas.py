@@ -92,6 +92,31 @@ def _difference(name: str) -> tuple[pa.Field, ...]:
     )
 
 
+_PLAYER = _field("model", TEXT, "language model that played")
+_GAME = _field("game", pa.string(), "game: its task and trial")
+_TASK_TYPE = _field("task_type", TEXT, "one of ALFWorld's six task types")
+_DATA = _field("data", TEXT, "benchmark, or stand-in for self-made games")
+_COMPETENT = _field("competent", pa.bool_(), "whether the model passes the competence gate")
+_EPISODE = (
+    _PLAYER,
+    _field("setting", TEXT, "short_walk, long_walk, one_shot or three_shot"),
+    _POLICY,
+    _ENCODING,
+    _DATA,
+    _field("episode", pa.int32(), "place of the game among those played"),
+    _GAME,
+)
+
+
+def _interval(name: str, what: str, kind: str = "t") -> tuple[pa.Field, ...]:
+    number = pa.float64()
+    return (
+        _field(name, number, what, True),
+        _field(f"{name}_low", number, f"lower limit of its 95% {kind} interval", True),
+        _field(f"{name}_high", number, f"upper limit of its 95% {kind} interval", True),
+    )
+
+
 def _comparison(prefix: str, what: str) -> tuple[pa.Field, ...]:
     number = pa.float64()
     return (
@@ -1362,5 +1387,130 @@ SCHEMAS: dict[str, Schema] = {
         _field("prompt", pa.string(), "last message of the prompt"),
         _field("context", pa.string(), "the memory's part of it"),
         _field("local_tokens", pa.int32(), "length of the context by the local counter"),
+    ),
+    "alfworld_games": _schema(
+        "ALFWorld games, made here or taken from the benchmark; one row per game",
+        _field("episode", pa.int32(), "place among the games that are played; null if not", True),
+        _GAME,
+        _TASK_TYPE,
+        _DATA,
+        _field("task", pa.string(), "the task in words; null for a game that cannot be read", True),
+        _field("walkthrough", pa.int32(), "commands of the game's own solution", True),
+        _field("sha256", pa.string(), "SHA-256 of the game file", True),
+        _field("playable", pa.bool_(), "whether the walkthrough was played and won"),
+        _field("reason", pa.string(), "why it is not playable; empty if it is"),
+        _field("game_file", pa.binary(), "content of game.tw-pddl", True),
+        _field("trajectory_file", pa.binary(), "content of traj_data.json", True),
+    ),
+    "alfworld_demonstrations": _schema(
+        "ALFWorld demonstrations, from walkthroughs or from a file; one row per episode",
+        _field("name", pa.string(), "game, or key in the file"),
+        _TASK_TYPE,
+        _field("start", pa.string(), "first observation, with the task"),
+        _field(
+            "steps",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("command", pa.string()),
+                        ("observation", pa.string()),
+                        ("thought", pa.string()),
+                    ]
+                )
+            ),
+            "commands, what came of them, and the thought before each; empty if nothing is thought",
+        ),
+    ),
+    "alfworld_steps": _schema(
+        "ALFWorld episodes: one row per step, in order",
+        *_EPISODE,
+        _field("step", pa.int32(), "step's index from 0"),
+        _field("command", pa.string(), "what was done"),
+        _field("observation", pa.string(), "what came of it, in one line"),
+        _field("status", TEXT, "chosen, retried, random (no usable reply)"),
+        _field(
+            "order",
+            pa.list_(pa.int16()),
+            "admissible commands in the order shown, by their places in alphabetical order",
+        ),
+        _field("position", pa.int16(), "place of the command in that order"),
+        _field("calls", pa.int16(), "completions asked for"),
+        _field("prompt_tokens", pa.int32(), "prompt tokens of the step's calls, as reported"),
+        _field("completion_tokens", pa.int32(), "reply tokens of the step's calls, as reported"),
+        _field("memory_items", pa.int32(), "distinct transitions in the memory"),
+        _field("memory_shown", pa.int32(), "those of them shown with a line of their own"),
+        _field("memory_tokens", pa.int32(), "length of what was shown, by the local counter"),
+    ),
+    "alfworld_episodes": _schema(
+        "ALFWorld episodes: what became of each, one row per game",
+        *_EPISODE,
+        _TASK_TYPE,
+        _field("template", TEXT, "version of the prompt template"),
+        _field(
+            "end",
+            TEXT,
+            "won, cap (the last step allowed), stopped (corrupt), unplayable (not begun)",
+        ),
+        _field("reason", pa.string(), "why it is stopped or unplayable; empty if it is not"),
+        _field("success", pa.bool_(), "whether the task was done"),
+        _field("steps", pa.int32(), "steps made"),
+        _field("chosen", pa.int32(), "steps chosen by the first reply"),
+        _field("retried", pa.int32(), "steps chosen by a later reply"),
+        _field("random", pa.int32(), "steps without a usable reply: uniform random command"),
+        _field("calls", pa.int32(), "completions asked for"),
+        _field("unusable", pa.int32(), "replies that named no admissible command"),
+        _field("refusal", pa.int32(), "replies that refused"),
+        _field("content_filter", pa.int32(), "replies that were filtered"),
+        _field("prompt_tokens", pa.int64(), "prompt tokens, as reported"),
+        _field(
+            "prompt_tokens_per_step", pa.float64(), "the same per step; null without a step", True
+        ),
+        _field("completion_tokens", pa.int64(), "reply tokens, as reported"),
+    ),
+    "table_alfworld": _schema(
+        "ALFWorld: CTWM against graph memory, paired by game; one row per setting and encodings",
+        _PLAYER,
+        _field("configuration", TEXT, "alfworld_ and the setting"),
+        _DATA,
+        _field("encoding", TEXT, "CTWM's encoding: compact or verbose"),
+        _field("reference_encoding", TEXT, "graph memory's encoding: compact or verbose"),
+        _field("n", pa.int32(), "games played with both"),
+        _field("n_unplayed", pa.int32(), "games left out: corrupt or unsolvable"),
+        _field("tokens", pa.float64(), "CTWM's prompt tokens per step, mean over games", True),
+        _field("reference_tokens", pa.float64(), "graph memory's", True),
+        *_interval("tokens_difference", "CTWM's tokens per step minus graph memory's"),
+        *_interval(
+            "tokens_reduction", "tokens per step saved against graph memory, mean of shares"
+        ),
+        *_interval("tokens_in_all_reduction", "tokens per episode saved, mean of shares"),
+        _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
+        _field("reading_difference", TEXT, "lower, higher, no difference shown or no interval"),
+        _field("steps", pa.float64(), "CTWM's steps per episode, mean over games", True),
+        _field("reference_steps", pa.float64(), "graph memory's", True),
+        _field("successes", pa.int32(), "games won with CTWM"),
+        _field("reference_successes", pa.int32(), "games won with graph memory"),
+        _field("only_ctwm", pa.int32(), "games won with CTWM alone"),
+        _field("only_graph", pa.int32(), "games won with graph memory alone"),
+        _field("mcnemar_p", pa.float64(), "McNemar's exact p; null if both won the same", True),
+        _COMPETENT,
+        _REASON,
+    ),
+    "table_alfworld_memories": _schema(
+        "ALFWorld: what one memory's episodes cost and won; one row per setting and memory",
+        _PLAYER,
+        _field("setting", TEXT, "alfworld_ and the setting"),
+        _DATA,
+        _POLICY,
+        _ENCODING,
+        _field("n", pa.int32(), "games played"),
+        _field("n_unplayed", pa.int32(), "games left out: corrupt or unsolvable"),
+        _field("successes", pa.int32(), "games won"),
+        *_interval("success", "share of games won", "Wilson"),
+        *_interval("tokens", "prompt tokens per step, mean over games"),
+        *_interval("tokens_in_all", "prompt tokens per episode, mean over games"),
+        *_interval("steps", "steps per episode, mean over games"),
+        _field("random_steps", pa.float64(), "share of steps without a usable reply", True),
+        _COMPETENT,
+        _REASON,
     ),
 }

@@ -58,7 +58,7 @@ memory:
   asked_cells: [ctwm-compact]
   asked: 1
 tau:
-  values: [0.5, 1.0]
+  values: [0.5, 1.0, 2.0]
   n_seeds: 2
   steps: 40
 traces: []

@@ -73,6 +73,8 @@ rule make_ledger:
 
 
 TABLES["ledger"] = rules.make_ledger.output
+if PLAYERS:
+    TABLES["table_alfworld"] = rules.make_table_alfworld.output
 
 # What needs a language model. `rule all` leaves it out: what workflow/recordings does not hold yet
 # fetches a model and takes hours.
@@ -122,6 +124,9 @@ ARTEFACTS = [
     *rules.sweep_tau.output,
     *rules.choose_tau.output,
     *rules.make_table_tau_choice.input.evaluation,
+    *(rules.build_games.output if PLAYERS else []),
+    *episodes("steps"),
+    *episodes("episodes"),
     *rules.rank_sessions.output,
     *(file for files in [*TABLES.values(), *FIGURES.values()] for file in files),
 ]

@@ -14,6 +14,7 @@ if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswi
     sys.executable = shlex.quote(sys.executable)
 
 from coretail import manifest, provenance
+from coretail.alfworld.games import GAME_FILE, TRAJECTORY_FILE, default_root
 from coretail.config import check, read_yaml
 from coretail.errors import InputError
 from coretail.llm import model_from
@@ -50,15 +51,12 @@ def checked(config, files):
         names = [entry["name"] for entry in config["models"]]
         if len(set(names)) < len(names):
             raise InputError(f"models: {names}: a name stands twice")
-        if unknown := set(memory["models"]).difference(names):
-            raise InputError(
-                f"memory.models: {sorted(unknown)} are not among models {names}"
-            )
+        for key in ["memory", "alfworld", "longmemeval"]:
+            if unknown := set(config[key]["models"]).difference(names):
+                raise InputError(
+                    f"{key}.models: {sorted(unknown)} are not among models {names}"
+                )
         conversations = config["longmemeval"]
-        if unknown := set(conversations["models"]).difference(names):
-            raise InputError(
-                f"longmemeval.models: {sorted(unknown)} are not among models {names}"
-            )
         judges = [entry["name"] for entry in config["models"] if "base_url" in entry]
         if conversations["judge_model"] not in [None, *judges]:
             raise InputError(
@@ -138,11 +136,18 @@ READERS = [
     for model, entry in MODELS.items()
     if entry["name"] in config["memory"]["models"]
 ]
-GATE_TABLES = {
-    name: f"results/tables/table_{name}.parquet"
-    for name in ["competence", "hits"]
-    if READERS
+GATE_FILES = {
+    name: f"results/tables/table_{name}.parquet" for name in ["competence", "hits"]
 }
+GATE_TABLES = GATE_FILES if READERS else {}
+
+# Models that play ALFWorld.
+PLAYERS = [
+    model
+    for model, entry in MODELS.items()
+    if entry["name"] in config["alfworld"]["models"]
+]
+SETTINGS = ["short_walk", "long_walk", "one_shot", "three_shot"]
 
 # What the models predict from. On their own rollouts hardly a tail state is met twice.
 ASKED = [
@@ -228,6 +233,22 @@ def asked(name, *upstream, **settings):
     )
 
 
+def asked_in(name, *upstream, plays, **settings):
+    """Return what `asked` does, for a rule that asks in one of several settings, `plays`."""
+    models = {model: identity(model) for model in MODELS}
+    spec(name, *upstream, models=models, plays=plays, **settings)
+    return lambda wildcards: provenance.specification(
+        name,
+        ROOT / "scripts" / f"{name}.py",
+        {
+            "model": models[wildcards.model],
+            "play": plays[wildcards.setting],
+            **settings,
+        },
+        {source: SPECS[source] for source in upstream},
+    )
+
+
 def for_model(name, *upstream, **settings):
     """Return a function of a job's wildcards: the specification of a figure of one model."""
     spec(name, *upstream, **settings)
@@ -262,6 +283,31 @@ def frozen(name):
         for driver in ["agents", *(f"rollouts-{model}" for model in READERS)]
         for policy in COMPARED
     ]
+
+
+def episodes(name):
+    """Return one file of all episodes of each model, setting and memory in ALFWorld."""
+    return [
+        f"results/alfworld/episodes/{model}/{setting}/{cell}/{name}.parquet"
+        for model in PLAYERS
+        for setting in SETTINGS
+        for cell in config["alfworld"]["cells"]
+    ]
+
+
+def benchmark_games(place):
+    """Return the files of the games in a directory of ALFWorld's layout; none for None.
+
+    `downloaded` is where alfworld-download puts the split valid_seen."""
+    if place is None:
+        return []
+    root = default_root() if place == "downloaded" else Path(place).expanduser()
+    files = (
+        file
+        for name in [GAME_FILE, TRAJECTORY_FILE]
+        for file in root.glob(f"*/*/{name}")
+    )
+    return sorted(map(str, files))
 
 
 def semantic(name):

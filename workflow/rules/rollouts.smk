@@ -156,6 +156,7 @@ rule record:
             for model in MODELS
         ],
         asked=ASKED,
+        episodes=episodes("episodes"),
         answers=ANSWERS,
         judged=JUDGED,
     log:
