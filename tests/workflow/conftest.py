@@ -54,13 +54,28 @@ memory:
   steps: 24
   n_seeds: 2
   policies: [graph, ctwm]
-  models: []
+  models: []  # reading
   asked_cells: [ctwm-compact]
   asked: 1
 tau:
   values: [0.5, 1.0, 2.0]
   n_seeds: 2
   steps: 40
+alfworld:
+  models: []  # playing
+  cells: [ctwm-compact]
+  episodes: 1
+  per_type: 1
+  rooms: 1
+  settings:
+    short_walk: {demonstrations: 0, steps: 1}
+    long_walk: {demonstrations: 0, steps: 1}
+    one_shot: {demonstrations: 0, steps: 1}
+    three_shot: {demonstrations: 0, steps: 1}
+longmemeval:
+  models: []  # answering
+  sample: {n_questions: 3}
+  cells: {slots: [ctwm-compact], tokens: []}
 traces: []
 """
 
