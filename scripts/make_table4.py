@@ -44,17 +44,13 @@ def main(job: Job) -> None:
         content = artefacts.table_of_rows(name, rows)
         artefacts.write(job.output(name), name, content, job.spec)
     groups = dict.fromkeys((row["driver"], row["predictor"], row["model"]) for row in cells)
-    write_texts(
-        job,
-        [
-            description
-            for group in groups
-            for description in (
-                cell_table([row for row in cells if key_of(row) == group]),
-                effect_table([row for row in effects if key_of(row) == group]),
-            )
-        ],
-    )
+    shown = []
+    for group in groups:
+        shown.append(cell_table([row for row in cells if key_of(row) == group]))
+        # A model that was asked for one cell alone has no effects.
+        if own := [row for row in effects if key_of(row) == group]:
+            shown.append(effect_table(own))
+    write_texts(job, shown)
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -160,7 +160,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Workflow:
     for name in ["Snakefile", "config", "envs", "profiles", "scripts", "workflow"]:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, path / name)
+            # Without the recordings, so that what a test records is its own.
+            shutil.copytree(source, path / name, ignore=shutil.ignore_patterns("recordings"))
         else:
             path.mkdir(exist_ok=True)
             shutil.copy2(source, path / name)

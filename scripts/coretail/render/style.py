@@ -81,7 +81,7 @@ POLICIES: Mapping[str, Mark] = MappingProxyType(
         "hierarchical": Mark("hierarchical summary", "#882255", "<"),
         "uniform": Mark("uniform allocation", "#BBBBBB", ">", "--"),
         "random": Mark("random ranks", "#7A4A00", "*", ":"),
-        "graph_ctwm": Mark("allocation alone", "#009E73", "D", "-."),
+        "graph_ctwm": Mark("allocation alone", "#8A00E6", "p", "-."),
     }
 )
 """Memory policies, the paper's four first; the last three are controls."""
