@@ -141,14 +141,8 @@ rule judge_answers:
 rule make_table_longmemeval:
     input:
         contexts="results/longmemeval/contexts.parquet",
-        answers=[
-            f"results/longmemeval/answers/{answers}.parquet" for answers in ANSWERS
-        ],
-        judged=[
-            f"results/longmemeval/judged/{answers}.parquet"
-            for answers in ANSWERS
-            if JUDGES
-        ],
+        answers=ANSWERS,
+        judged=JUDGED,
     output:
         markdown="results/tables/table_longmemeval.md",
         latex="results/tables/table_longmemeval.tex",
