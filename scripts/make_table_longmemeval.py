@@ -55,7 +55,10 @@ def main(job: Job) -> None:
     specs = [retrieval_table(compact, data), length_table(lengths, data)]
     if answers:
         answered = [row for row in shown(pairs) if row["model"] is not None]
-        specs += [accuracy_table(accuracy, data), pair_table(answered, data)]
+        specs.append(accuracy_table(accuracy, data))
+        # A model that answered from one method alone has no pairs.
+        if answered:
+            specs.append(pair_table(answered, data))
     write_texts(job, specs)
 
 
