@@ -25,6 +25,7 @@ include: "workflow/rules/traces.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/alfworld.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/plan.smk"
 include: "workflow/rules/collect.smk"
 
 

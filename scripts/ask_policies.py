@@ -1,16 +1,9 @@
 """Ask a model where transitions lead, from what one memory policy shows of a frozen trajectory."""
 
-from typing import Any
-
-import numpy as np
-
+from _asking import asked_table
 from _entry import Job, run
-from _memory import run_of, view_of
-from _model import client, model_of
+from _memory import run_of
 from coretail import artefacts
-from coretail.memory.asking import ask
-from coretail.memory.frozen import NOTHING, STRATA, replay, sample_steps
-from coretail.memory.policies import make_policy
 
 
 def main(job: Job) -> None:
@@ -25,47 +18,7 @@ def main(job: Job) -> None:
         for cell, walk in artefacts.groups(trajectories, ["driver", "family", "n_nodes", "seed"])
         if cell["seed"] in settings["seeds"]
     ]
-    rows: list[dict[str, Any]] = []
-    # Of an endpoint's model the window is not known; the endpoint itself would complain.
-    window = getattr(model_of(job), "context_tokens", None)
-    with client(job) as model:
-        report = job.progress("worlds", len(groups), detail=model.counters.line)
-        for position, (cell, walk) in enumerate(groups):
-            report(position)
-            view = view_of(cell["family"], cell["n_nodes"], cell["seed"], settings["vocabulary"])
-            strata = np.array([STRATA.index(name) for name in walk["stratum"].to_pylist()])
-            # One sample per world, whatever the policy: predictions are paired by step.
-            chosen, weights = sample_steps(
-                strata, settings["asked"], *view.topology.key, "asked steps", cell["driver"]
-            )
-            stands_for = dict(zip(chosen.tolist(), weights.tolist(), strict=True))
-            policy = make_policy(key["policy"], view, limits)
-            done = replay(view, walk["edge"].to_pylist(), policy)
-            replies = ask(
-                model,
-                view,
-                (step for step in done if step.number in stands_for),
-                window=window,
-                seed=settings["seed"],
-                rule=job.spec["rule"],
-            )
-            rows += [
-                {
-                    "model": settings["model"]["name"],
-                    **key,
-                    **cell,
-                    "step": reply.step,
-                    "stratum": STRATA[strata[reply.step]],
-                    "weight": stands_for[reply.step],
-                    "status": reply.status,
-                    "predicted": None if reply.predicted == NOTHING else reply.predicted,
-                    "correct": reply.correct,
-                    "prompt_tokens": reply.prompt_tokens,
-                    "completion_tokens": reply.completion_tokens,
-                }
-                for reply in replies
-            ]
-    content = artefacts.table_of_rows("memory_asked", rows)
+    content = asked_table(job, groups, key, limits)
     artefacts.write(job.output("asked"), "memory_asked", content, job.spec)
 
 

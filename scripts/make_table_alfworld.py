@@ -72,6 +72,7 @@ def memory_row(key: dict[str, Any], episodes: Episodes) -> dict[str, Any]:
     tokens = stats.t_interval(map(per_step, played))
     in_all = stats.t_interval(episode["prompt_tokens"] for episode in played)
     steps = sum(episode["steps"] for episode in played)
+    sent = sum(episode["prompt_tokens"] for episode in played)
     return {
         **key,
         "n": len(played),
@@ -80,6 +81,7 @@ def memory_row(key: dict[str, Any], episodes: Episodes) -> dict[str, Any]:
         **limits("success", success),
         **limits("tokens", tokens),
         **limits("tokens_in_all", in_all),
+        "cached": sum(episode["cached_tokens"] for episode in played) / sent if sent else None,
         **limits("steps", stats.t_interval(episode["steps"] for episode in played)),
         "random_steps": sum(episode["random"] for episode in played) / steps if steps else None,
         "reason": tokens.reason or in_all.reason,
@@ -220,7 +222,8 @@ def memory_table(rows: Rows) -> tables.TableSpec:
         title=f"ALFWorld: episodes by memory, {rows[0]['model']}",
         caption=(
             "Games won, with Wilson intervals; means over games of steps and of prompt tokens as "
-            "reported, with t intervals; random: steps without a usable reply."
+            "reported, with t intervals; cached: share of them that the server held from earlier "
+            "prompts; random: steps without a usable reply."
         ),
         columns=(
             tables.Column("Setting", ("setting",), tables.text(), "left"),
@@ -246,6 +249,7 @@ def memory_table(rows: Rows) -> tables.TableSpec:
                 ("tokens_in_all", "tokens_in_all_low", "tokens_in_all_high"),
                 tables.interval(0),
             ),
+            tables.Column("Cached", ("cached",), tables.percent(1), missing=UNPLAYED),
             tables.Column("Random", ("random_steps",), tables.percent(1), missing=UNPLAYED),
         ),
         rows=tuple(rows),

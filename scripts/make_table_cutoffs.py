@@ -5,6 +5,7 @@ from typing import Any
 
 from _entry import Job, run
 from _tables import write_texts
+from _tau import who
 from coretail import artefacts, stats
 from coretail.render import tables
 from coretail.schemas import SCHEMAS
@@ -37,7 +38,7 @@ def main(job: Job) -> None:
     shown = [
         row for row in fits if row["level"] == "access" and row["seed"] in job.settings["seeds"]
     ]
-    shown.sort(key=lambda row: (row["driver"], row["tau"], row["seed"]))
+    shown.sort(key=lambda row: (who(row), row["tau"], row["seed"]))
     own = [row for row in summary if row["level"] == "access"]
     write_texts(job, [summary_table(own), fits_table(shown)])
 
@@ -97,10 +98,10 @@ def is_monotone(values: list[float | None]) -> bool:
 def summary_table(rows: Rows) -> tables.TableSpec:
     """Return the description of the summary over seeds."""
     notes = []
-    for row in {row["driver"]: row for row in rows}.values():
-        n_seeds = max(own["n_seeds"] for own in rows if own["driver"] == row["driver"])
+    for driver, row in {who(row): row for row in rows}.items():
+        n_seeds = max(own["n_seeds"] for own in rows if who(own) == driver)
         notes.append(
-            f"{row['driver'].replace('_', ' ')}: the mean α is "
+            f"{driver}: the mean α is "
             f"{'' if row['monotone'] else 'not '}strictly monotone in τ; that of a single seed is "
             f"in {row['n_monotone']} of {n_seeds}."
         )
@@ -113,7 +114,7 @@ def summary_table(rows: Rows) -> tables.TableSpec:
             "with 95% t interval. Rises: seeds whose α is larger than at the τ before."
         ),
         columns=(
-            tables.Column("Driver", ("driver",), lambda name: name.replace("_", " "), "left"),
+            tables.Column("Driver", ("who",), tables.text(), "left"),
             tables.Column("τ", ("tau",), tables.decimal(2)),
             tables.Column("Seeds", ("n_seeds",), tables.integer()),
             tables.Column("Distinct x_min", ("n_distinct",), tables.integer()),
@@ -127,7 +128,7 @@ def summary_table(rows: Rows) -> tables.TableSpec:
             tables.Column("Rises", ("n_rises",), tables.integer(), missing="the smallest τ"),
             tables.Column("of", ("n_pairs",), tables.integer(), missing="the smallest τ"),
         ),
-        rows=tuple(rows),
+        rows=tuple(row | {"who": who(row)} for row in rows),
         notes=tuple(notes),
     )
 
@@ -142,7 +143,7 @@ def fits_table(rows: Rows) -> tables.TableSpec:
             "error is that at the cutoff found, and knows nothing of the cutoff's own variation."
         ),
         columns=(
-            tables.Column("Driver", ("driver",), lambda name: name.replace("_", " "), "left"),
+            tables.Column("Driver", ("who",), tables.text(), "left"),
             tables.Column("τ", ("tau",), tables.decimal(2)),
             tables.Column("Seed", ("seed",), str),
             tables.Column("Items", ("n",), tables.integer()),
@@ -154,7 +155,7 @@ def fits_table(rows: Rows) -> tables.TableSpec:
                 tables.plus_minus(2),
             ),
         ),
-        rows=tuple(rows),
+        rows=tuple(row | {"who": who(row)} for row in rows),
         layout="long",
         blocks="tau",
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from _entry import Job, run
 from _tables import write_texts
+from _tau import who
 from coretail import artefacts, stats
 from coretail.concentration import concentration, gini
 from coretail.memory.selection import shape_of
@@ -30,6 +31,9 @@ SHOWN = {
     "access_global": "access counts, one ranking for all states",
 }
 
+# Share of random actions above which a run is printed and carries no claim (analysis plan).
+MARKED = 0.1
+
 EXACT = "computed, not estimated: no interval"
 EQUAL = "all are equal"
 UNTESTED = {
@@ -44,11 +48,17 @@ def main(job: Job) -> None:
     allocation = artefacts.read_rows(job.input("allocation"), "tau_allocation")
     sweep = artefacts.read_all(job.inputs("sweep"), "tau_sweep").to_pylist()
     rows = [*computed(allocation), *measured(sweep)]
-    order = list(SHOWN)
-    rows.sort(key=lambda row: (order.index(row["level"]), row["tau"]))
+    rollouts = [
+        row for path in job.inputs("rollouts") for row in artefacts.read_rows(path, "tau_rollouts")
+    ]
+    note_runs(rows, sweep, rollouts)
+    order, drivers = list(SHOWN), list(dict.fromkeys(map(who, rows)))
+    rows.sort(
+        key=lambda row: (order.index(row["level"]), drivers.index(who(row)), row["tau"]),
+    )
     content = artefacts.table_of_rows("table_tau", rows)
     artefacts.write(job.output("tau"), "table_tau", content, job.spec)
-    write_texts(job, [values_table(rows), trend_table(rows)])
+    write_texts(job, [values_table(rows, notes_on(rows, rollouts)), trend_table(rows)])
 
 
 def computed(allocation: Rows) -> Rows:
@@ -128,6 +138,23 @@ def measured(sweep: Rows) -> Rows:
     return rows
 
 
+def note_runs(rows: Rows, sweep: Rows, rollouts: Rows) -> None:
+    """Add to each row how long the runs behind it were, and how much of them was marked.
+
+    Of the runs that a model drove ``marked`` is the largest share of steps with a random action
+    for want of a usable reply; of the others it is 0.
+    """
+    steps = {who(row): row["n_steps"] for row in sweep}
+    shares: dict[tuple[str, float], float] = {}
+    for rollout in rollouts:
+        key = who(rollout), rollout["tau"]
+        shares[key] = max(shares.get(key, 0.0), rollout["random"] / rollout["steps"])
+    for row in rows:
+        driven = who(row) in steps
+        row["n_steps"] = steps[who(row)] if driven else None
+        row["marked"] = shares.get((who(row), row["tau"]), 0.0) if driven else None
+
+
 def rises(values: Sequence[float | None]) -> dict[str, Any]:
     """Return at how many steps from one τ to the next a value rises, and whether at all."""
     steps = [low is not None and high is not None and high > low for low, high in pairwise(values)]
@@ -152,7 +179,37 @@ def tested(values: Values) -> tuple[dict[str, Any], str]:
     return columns, found.reason
 
 
-def values_table(rows: Rows) -> tables.TableSpec:
+def notes_on(rows: Rows, rollouts: Rows) -> list[str]:
+    """Return what must be known of each driver: its runs and, of a model, its replies."""
+    notes = []
+    driven = [row for row in rows if row["n_steps"] is not None]
+    for driver in dict.fromkeys(map(who, driven)):
+        own = [row for row in driven if who(row) == driver]
+        n_seeds = max(row["n_seeds"] for row in own)
+        note = f"{driver}: {n_seeds} seeds, {own[0]['n_steps']:,} steps each."
+        asked = [rollout for rollout in rollouts if who(rollout) == driver]
+        if asked:
+            total = {
+                name: sum(rollout[name] for rollout in asked)
+                for name in ("steps", "calls", "random", "found", "given_up", "prompt_tokens")
+            }
+            note += (
+                f" Over all τ {total['steps']:,} steps, {total['calls']:,} calls, "
+                f"{total['prompt_tokens'] / max(total['calls'], 1):,.0f} prompt tokens a call; "
+                f"{total['random']:,} steps had a random action for want of a usable reply; "
+                f"{total['found']:,} of {total['found'] + total['given_up']:,} things were found."
+            )
+            if max(row["marked"] for row in own) > MARKED:
+                note += " More than 10% of the steps of a run were random: no claim."
+        notes.append(note)
+    if len({row["n_steps"] for row in driven}) > 1:
+        notes.append(
+            "Concentration depends on the number of steps: between drivers compare trends alone."
+        )
+    return notes
+
+
+def values_table(rows: Rows, notes: Sequence[str]) -> tables.TableSpec:
     """Return the description of the statistics per level and τ."""
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
@@ -171,7 +228,8 @@ def values_table(rows: Rows) -> tables.TableSpec:
             "replacement, among the best-ranked: reads by rank, and access counts (reads + "
             "writes) of items, ranked for the state that the agent is in or, for comparison, by "
             "one ranking for all states (support alone). Mean over seeds with 95% t interval. A "
-            "random walk goes where it goes, whatever is read: one trajectory per seed for all τ."
+            "random walk goes where it goes, whatever is read: one trajectory per seed for all τ. "
+            "A model that seeks is shown what is drawn: one trajectory per seed and τ."
         ),
         columns=(
             tables.Column("Counted", ("level",), tables.text(), "left"),
@@ -192,6 +250,7 @@ def values_table(rows: Rows) -> tables.TableSpec:
             ),
         ),
         rows=tuple(wide.values()),
+        notes=tuple(notes),
         layout="long",
         blocks="level",
     )
@@ -228,12 +287,6 @@ def trend_table(rows: Rows) -> tables.TableSpec:
         layout="long",
         blocks="level",
     )
-
-
-def who(row: dict[str, Any]) -> str:
-    """Return who walked, in words."""
-    name = row["driver"].replace("_", " ")
-    return f"{name}, {row['model']}" if row["model"] else name
 
 
 if __name__ == "__main__":

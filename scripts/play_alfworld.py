@@ -95,6 +95,7 @@ def steps_of(done: Episode) -> list[dict[str, Any]]:
             "position": step.position,
             "calls": len(step.replies),
             "prompt_tokens": step.prompt_tokens,
+            "cached_tokens": step.cached_tokens,
             "completion_tokens": step.completion_tokens,
             "memory_items": step.held,
             "memory_shown": step.shown,
@@ -120,6 +121,7 @@ def summary(end: str, reason: str, done: Episode | None = None) -> dict[str, Any
         **{name: replies[name] for name in UNUSED},
         "prompt_tokens": tokens,
         "prompt_tokens_per_step": tokens / len(steps) if steps else None,
+        "cached_tokens": sum(step.cached_tokens for step in steps),
         "completion_tokens": sum(step.completion_tokens for step in steps),
     }
 

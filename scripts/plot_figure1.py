@@ -1,11 +1,9 @@
 """Plot Figure 1's random-walk panel: how access counts are distributed over memory items."""
 
-import pyarrow.compute as pc
-
 from _entry import Job, run
+from _figure1 import walk_rows
 from _fits import fitted_curves
 from coretail import artefacts
-from coretail.distributions import ccdf_rows, rank_rows
 from coretail.render.distributions import figure1_random_walk
 from coretail.render.style import save_figure
 
@@ -13,14 +11,7 @@ from coretail.render.style import save_figure
 def main(job: Job) -> None:
     """Draw one eviction rule, one size, all families and seeds, the first seed's fitted laws."""
     eviction, rule = job.settings["eviction"], job.settings["ks"]
-    counts = artefacts.read_all(
-        job.inputs("counts"), "walk_counts", ["family", "n_nodes", "seed", "eviction", "access"]
-    ).filter((pc.field("eviction") == eviction) & (pc.field("access") > 0))
-    ranks, shares = [], []
-    for cell, items in artefacts.groups(counts, ["family", "n_nodes", "seed"]):
-        access = items["access"].to_numpy()
-        ranks += [cell | row for row in rank_rows(access)]
-        shares += [cell | row for row in ccdf_rows(access)]
+    ranks, shares = walk_rows(job.inputs("counts"), eviction)
     audits = artefacts.read_all(job.inputs("audits"), "audits").to_pylist()
     wanted = ("access", rule, eviction, min(row["seed"] for row in audits))
     curves = [

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from _entry import Job, run
-from _memory import run_of, view_of
+from _memory import coverage_columns, run_of, step_columns, view_of
 from coretail import artefacts
-from coretail.memory.frozen import NOTHING, STRATA, Step, coverage, replay
+from coretail.memory.frozen import STRATA, Step, coverage, replay
 from coretail.memory.policies import make_policy
 
 Rows = list[dict[str, Any]]
@@ -39,10 +39,11 @@ def main(job: Job) -> None:
         edges = walk["edge"].to_numpy().astype(np.int64)
         done = list(replay(view, edges.tolist(), policy))
         final = policy.rank(int(view.targets[edges[-1]]), 0)
-        covered.append(key | cell | columns_of_coverage(coverage(view, edges, final, done)))
+        covered.append(key | cell | coverage_columns(coverage(view, edges, final, done)))
         losses += [key | cell | row for row in losses_of(walk, done)]
         if cell["seed"] in settings["seeds"]:
-            steps.append(artefacts.table("memory_steps", key | cell | columns_of(done, key)))
+            columns = key | cell | step_columns(done, key["policy"])
+            steps.append(artefacts.table("memory_steps", columns))
     artefacts.write(job.output("steps"), "memory_steps", pa.concat_tables(steps), job.spec)
     for name, rows in (("losses", losses), ("coverage", covered)):
         content = artefacts.table_of_rows(f"memory_{name}", rows)
@@ -69,33 +70,6 @@ def losses_of(walk: pa.Table, done: list[Step]) -> Rows:
         for stratum in STRATA
         if (strata == stratum).any()
     ]
-
-
-def columns_of(done: list[Step], key: dict[str, Any]) -> dict[str, Any]:
-    """Return the per-step columns."""
-    listed = key["policy"] != "full_history"
-    contexts = [step.context for step in done]
-    return {
-        "step": [step.number for step in done],
-        "n_ranked": [step.n_ranked for step in done],
-        "ranking": [step.ranking_hash for step in done],
-        "match_rank": [step.match_rank for step in done],
-        "top1": [None if step.top1 == NOTHING else step.top1 for step in done],
-        "vote": [None if step.vote == NOTHING else step.vote for step in done],
-        "n_shown": [len(context.shown) for context in contexts],
-        "shown": [list(context.shown) if listed else None for context in contexts],
-        "slots": [list(context.slots) if listed else None for context in contexts],
-        "n_summarised": [len(context.summarised) for context in contexts],
-        "named": [list(context.named) for context in contexts],
-        "named_counts": [list(context.named.values()) for context in contexts],
-        "local_tokens": [context.tokens for context in contexts],
-    }
-
-
-def columns_of_coverage(found: Any) -> dict[str, float]:
-    """Return the columns of a coverage."""
-    names = ("store_states", "store_transitions", "exposed_states", "exposed_transitions")
-    return {name: getattr(found, name) for name in names}
 
 
 if __name__ == "__main__":

@@ -4,16 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from coretail.errors import InputError
 from coretail.llm.client import Client
 from coretail.llm.request import Message, Request
 from coretail.prompts import PREDICTION_TEMPLATE, parse_prediction
 
 PredictionStatus = Literal["answered", "malformed", "refusal", "content_filter"]
-
-
-class CallFailed(InputError):  # noqa: N818 - the name of what happened
-    """A model gave no answer at all, so there is neither a choice nor a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +74,13 @@ def predict_next(
         seed=seed,
         template=PREDICTION_TEMPLATE.version,
     )
-    completion = client.complete(request, context)
-    if completion.status == "failed":
-        raise CallFailed(
-            f"{context}: {completion.error}. Run again: what was answered is not asked again."
-        )
+    completion = client.answer(request, context)
     predicted: str | None = None
     status: PredictionStatus
     if completion.status == "ok":
         predicted = parse_prediction(completion.text, state, action)
         status = "malformed" if predicted is None else "answered"
     else:
+        assert completion.status != "failed"
         status = completion.status
     return Reply(status, predicted, completion.prompt_tokens, completion.completion_tokens)

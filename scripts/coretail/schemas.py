@@ -97,6 +97,45 @@ _GAME = _field("game", pa.string(), "game: its task and trial")
 _TASK_TYPE = _field("task_type", TEXT, "one of ALFWorld's six task types")
 _DATA = _field("data", TEXT, "benchmark, or stand-in for self-made games")
 _COMPETENT = _field("competent", pa.bool_(), "whether the model passes the competence gate")
+_REPLAY = (
+    _field("model", TEXT, "language model that acts, and predicts where predictor is model"),
+    _POLICY,
+    _field("predictor", TEXT, "vote or model"),
+    _field("steps", TEXT, "tail (the common tail set) or all"),
+    _FAMILY,
+    _N_NODES,
+    _field("tau", pa.float64(), "allocation exponent, where the policy allocates", True),
+    _field("n_steps", pa.int64(), "steps of each run"),
+    _field("n_seeds", pa.int32(), "seeds with a live difference"),
+    _field("n_scored", pa.int64(), "scored steps, both trajectories of all seeds"),
+    *_estimate("live", "live loss of the compact encoding minus that of the verbose, mean"),
+    *_estimate("trajectory", "part of it: the trajectory that the encoding induces"),
+    *_estimate("reading", "part of it: the other encoding read on the same trajectory"),
+    *_estimate("retrieval", "part of it: steps at which the rankings differ"),
+    _field("detectable", pa.float64(), "smallest live difference shown with power 0.8", True),
+    _field("detectable_trajectory", pa.float64(), "the same of the part by the trajectory", True),
+    _field(
+        "reading_difference",
+        TEXT,
+        "of the live difference: lower, higher, no difference shown, equal, no interval, excluded",
+    ),
+    _field(
+        "abs_difference",
+        pa.float64(),
+        "largest |replay - live| of a step's loss under its own encoding, by top1 and vote",
+    ),
+    _field(
+        "mismatches", pa.int64(), "rankings in replays that differ from the recorded, all steps"
+    ),
+    _field("marked", pa.float64(), "largest share of steps with a random action, of the runs"),
+    _COMPETENT,
+    _field(
+        "conclusive",
+        pa.bool_(),
+        "the live difference's interval excludes 0, and its model passes the gate",
+    ),
+    _REASON,
+)
 _EPISODE = (
     _PLAYER,
     _field("setting", TEXT, "short_walk, long_walk, one_shot or three_shot"),
@@ -228,6 +267,16 @@ def _limits(name: str, what: str, interval: str = "95% t interval") -> tuple[pa.
         _field(f"{name}_high", number, f"upper limit of its {interval}", True),
     )
 
+
+_CONFIGURATION = _field(
+    "configuration", TEXT, "synthetic_a, _b or _c; alfworld_ and the setting; or longmemeval"
+)
+_LABEL = _field("label", pa.string(), "the same for readers; says where data are a stand-in")
+_WORKLOAD_DATA = _field("data", TEXT, "benchmark, stand-in (for a benchmark) or synthetic")
+_WORKLOAD_MODEL = _field("model", TEXT, "language model that was asked; null: none was", True)
+_WORKLOAD_COMPETENT = _field(
+    "competent", pa.bool_(), "whether the model passes the competence gate; null: not asked", True
+)
 
 _CONCENTRATION = (
     _field("n_items", pa.int64(), "items with a count of at least 1"),
@@ -953,6 +1002,63 @@ SCHEMAS: dict[str, Schema] = {
         _field("exposed_states", pa.float64(), "share of visited states named in any context"),
         _field("exposed_transitions", pa.float64(), "the same of transitions walked"),
     ),
+    "closed_loop_choices": _schema(
+        "Closed loop: how the model chose at each step, with what a memory policy showed",
+        _MODEL,
+        _POLICY,
+        _ENCODING,
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        _field("step", pa.int32(), "step's index from 0"),
+        _field("n_read", pa.int32(), "transitions whose own text the agent was shown"),
+        _field("read_tokens", pa.int32(), "length of that context by the local counter"),
+        _field("status", TEXT, "single (no call), chosen, retried, random (no usable reply)"),
+        _field("n_options", pa.int8(), "actions of the state"),
+        _field("order", pa.list_(pa.int8()), "actions in the order shown; empty if single"),
+        _field(
+            "position", pa.int8(), "place of the action taken in that order; null if single", True
+        ),
+        _field("calls", pa.int16(), "completions asked for"),
+        _field("prompt_tokens", pa.int32(), "prompt tokens of the step's calls, as reported"),
+        _field("completion_tokens", pa.int32(), "reply tokens of the step's calls, as reported"),
+        _field("goal_entity", TEXT, "entity to find"),
+        _field("errand", pa.int32(), "number of the errand, from 0"),
+        _field("found", pa.bool_(), "the step entered a state that holds the entity"),
+    ),
+    "closed_loop_summary": _schema(
+        "Closed loop: what became of steps, calls, errands and memory, one row per run",
+        _MODEL,
+        _POLICY,
+        _ENCODING,
+        _field("tau", pa.float64(), "allocation exponent, where the policy allocates", True),
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        _field("template", TEXT, "version of the prompt template"),
+        _field("steps", pa.int64(), "steps N"),
+        _field("start", pa.int32(), "state the agent started in"),
+        _field("single", pa.int64(), "steps with one action, taken without a call"),
+        _field("chosen", pa.int64(), "steps chosen by the first reply"),
+        _field("retried", pa.int64(), "steps chosen by a later reply"),
+        _field("random", pa.int64(), "steps without a usable reply: uniform random action"),
+        _field("calls", pa.int64(), "completions asked for"),
+        _field("unusable", pa.int64(), "replies that named no option"),
+        _field("refusal", pa.int64(), "replies that refused"),
+        _field("content_filter", pa.int64(), "replies that were filtered"),
+        _field("calling_steps", pa.int64(), "steps at which at least one completion was asked for"),
+        _field("prompt_tokens", pa.int64(), "prompt tokens, as reported"),
+        _field("completion_tokens", pa.int64(), "reply tokens, as reported"),
+        _field("found", pa.int64(), "errands found"),
+        _field("given_up", pa.int64(), "errands given up"),
+        _field("reads", pa.int64(), "transitions shown to the agent, all steps"),
+        _field("visited_states", pa.int64(), "distinct states in which the agent chose"),
+        _field("visited_transitions", pa.int64(), "distinct transitions walked"),
+        _field("store_states", pa.float64(), "share of visited states that it can name at the end"),
+        _field("store_transitions", pa.float64(), "the same of transitions walked"),
+        _field("exposed_states", pa.float64(), "share of visited states named to the agent"),
+        _field("exposed_transitions", pa.float64(), "the same of transitions walked"),
+    ),
     "memory_asked": _schema(
         "A model's predictions from what a memory policy shows, at sampled steps",
         _MODEL,
@@ -1165,6 +1271,109 @@ SCHEMAS: dict[str, Schema] = {
         ),
         _REASON,
     ),
+    "table_closed_loop": _schema(
+        "Memory policies in the closed loop, one row per cell and predictor",
+        _MODEL,
+        _POLICY,
+        _ENCODING,
+        _field("cell", TEXT, "policy-encoding"),
+        _field("predictor", TEXT, "top1, vote or model (the one that acted)"),
+        _FAMILY,
+        _N_NODES,
+        _field("tau", pa.float64(), "allocation exponent, where the policy allocates", True),
+        _field("n_steps", pa.int64(), "steps of each run"),
+        _field("n_seeds", pa.int32(), "runs with a scored tail step"),
+        _field("n_tail", pa.int64(), "scored predictions at states of the common tail set"),
+        _field("n_repeated", pa.int64(), "those of them at repeated meetings of state and action"),
+        _field("n_own_tail", pa.int64(), "the same at states of each run's own tail set"),
+        _field("n_unscored", pa.int64(), "predictions asked for that were not scored"),
+        *_estimate("tail_error", "mean loss at the common tail set, mean over seeds"),
+        _field(
+            "tail_error_first", pa.float64(), "the same at first meetings of state and action", True
+        ),
+        _field("tail_error_repeated", pa.float64(), "the same at repeated meetings", True),
+        *_estimate("own_tail_error", "mean loss at each run's own tail set, mean over seeds"),
+        _field(
+            "floor_predictor",
+            pa.float64(),
+            "smallest expected loss of any predictor at the common tail set",
+            True,
+        ),
+        _field(
+            "floor_memory", pa.float64(), "the same of one that knows only what was walked", True
+        ),
+        *_estimate("tokens", "prompt tokens per step that called the model, as reported"),
+        _field("calls", pa.int64(), "completions asked for in order to act, all runs"),
+        _field("calling_steps", pa.int64(), "steps that called the model, all runs"),
+        *_estimate("found", "errands found in a run, mean over seeds"),
+        _field("given_up", pa.float64(), "errands given up in a run, mean over seeds", True),
+        _field("visited_states", pa.float64(), "distinct states visited, mean over seeds"),
+        _field("store_states", pa.float64(), "share of visited states that it can name at the end"),
+        _field("store_transitions", pa.float64(), "the same of transitions walked"),
+        _field("exposed_states", pa.float64(), "share of visited states named to the agent"),
+        _field("exposed_transitions", pa.float64(), "the same of transitions walked"),
+        _field("marked", pa.float64(), "share of steps with a random action, all runs"),
+        _COMPETENT,
+        _REASON,
+    ),
+    "table_closed_loop_effects": _schema(
+        "Memory policies in the closed loop, differences paired by world, start and seed",
+        _MODEL,
+        _field("quantity", TEXT, "tokens, found, visited_states, tail_error or own_tail_error"),
+        _field("predictor", TEXT, "top1, vote or model, of an error", True),
+        _field("cell", TEXT, "policy-encoding, the minuend"),
+        _field("reference", TEXT, "policy-encoding, the subtrahend"),
+        _field("n_seeds", pa.int32(), "pairs with both"),
+        *_estimate("change", "mean difference"),
+        *_estimate("relative", "mean difference relative to the subtrahend"),
+        _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
+        _field(
+            "reading_difference",
+            TEXT,
+            "lower, higher, no difference shown, equal, no interval, or excluded (marked steps)",
+        ),
+        _COMPETENT,
+        _REASON,
+    ),
+    "table_replay": _schema(
+        "Frozen-trajectory replay: the model's live difference at the common tail set, taken apart",
+        *_REPLAY,
+    ),
+    "table_replay_parts": _schema(
+        "Frozen-trajectory replay: every live difference, taken apart",
+        *_REPLAY,
+    ),
+    "table_replay_seeds": _schema(
+        "Frozen-trajectory replay: what each seed gives",
+        _field("model", TEXT, "language model that acts, and predicts where predictor is model"),
+        _POLICY,
+        _field("predictor", TEXT, "vote or model"),
+        _field("steps", TEXT, "tail (the common tail set) or all"),
+        _FAMILY,
+        _N_NODES,
+        _SEED,
+        *(
+            _field(
+                f"{shown}_on_{way}",
+                pa.float64(),
+                f"loss of the {shown} encoding on the trajectory of the {way} one",
+                True,
+            )
+            for shown in ("compact", "verbose")
+            for way in ("compact", "verbose")
+        ),
+        _field("n_on_compact", pa.int64(), "scored steps of the compact encoding's trajectory"),
+        _field("n_on_verbose", pa.int64(), "scored steps of the verbose encoding's trajectory"),
+        *(
+            _field(term, pa.float64(), meaning, True)
+            for term, meaning in (
+                ("live", "loss of the compact encoding live minus that of the verbose"),
+                ("trajectory", "part of it: the trajectory that the encoding induces"),
+                ("reading", "part of it: the other encoding read on the same trajectory"),
+                ("retrieval", "part of it: steps at which the rankings differ"),
+            )
+        ),
+    ),
     "table4": _schema(
         "Table 4: encoding by allocation, one row per cell and predictor",
         _field("model", TEXT, "language model that predicts; null for the free predictors", True),
@@ -1252,6 +1461,26 @@ SCHEMAS: dict[str, Schema] = {
         _field("writes", pa.int64(), "times the transition was walked and offered to the store"),
         _field("access", pa.int64(), "access count: reads + writes"),
     ),
+    "tau_rollouts": _schema(
+        "Semantic rollout where tau chooses what is read: its steps, calls and errands",
+        *_TAU_CELL,
+        _field("template", TEXT, "version of the prompt template"),
+        _field("steps", pa.int64(), "steps N"),
+        _field("start", pa.int32(), "state the agent started in"),
+        _field("single", pa.int64(), "steps with one action, taken without a call"),
+        _field("chosen", pa.int64(), "steps chosen by the first reply"),
+        _field("retried", pa.int64(), "steps chosen by a later reply"),
+        _field("random", pa.int64(), "steps without a usable reply: uniform random action"),
+        _field("calls", pa.int64(), "completions asked for"),
+        _field("unusable", pa.int64(), "replies that named no option"),
+        _field("refusal", pa.int64(), "replies that refused"),
+        _field("content_filter", pa.int64(), "replies that were filtered"),
+        _field("prompt_tokens", pa.int64(), "prompt tokens, as reported"),
+        _field("completion_tokens", pa.int64(), "reply tokens, as reported"),
+        _field("found", pa.int64(), "errands found"),
+        _field("given_up", pa.int64(), "errands given up"),
+        _field("evicted", pa.int64(), "items that left the store"),
+    ),
     "tau_auto": _schema(
         "tau from the audit of a trajectory's first half: how often each transition was written",
         _DRIVER,
@@ -1302,6 +1531,14 @@ SCHEMAS: dict[str, Schema] = {
         _field("low", pa.float64(), "lower limit of its 95% t interval over seeds", True),
         _field("high", pa.float64(), "upper limit", True),
         _field("n_seeds", pa.int32(), "seeds at which it is defined; 0 for a computed vector"),
+        _field("n_steps", pa.int64(), "steps of each trajectory; null for a computed vector", True),
+        _field(
+            "marked",
+            pa.float64(),
+            "largest share, over seeds, of steps with a random action after unusable replies; null "
+            "for a computed vector",
+            True,
+        ),
         _field("n_distinct", pa.int32(), "x_min: distinct cutoffs among the seeds", True),
         _field("n_rises", pa.int32(), "steps from one tau to the next at which value rises"),
         _field("rising", pa.bool_(), "whether value rises at every such step"),
@@ -1436,6 +1673,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("position", pa.int16(), "place of the command in that order"),
         _field("calls", pa.int16(), "completions asked for"),
         _field("prompt_tokens", pa.int32(), "prompt tokens of the step's calls, as reported"),
+        _field("cached_tokens", pa.int32(), "those from the server's cache; 0 if not reported"),
         _field("completion_tokens", pa.int32(), "reply tokens of the step's calls, as reported"),
         _field("memory_items", pa.int32(), "distinct transitions in the memory"),
         _field("memory_shown", pa.int32(), "those of them shown with a line of their own"),
@@ -1465,6 +1703,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "prompt_tokens_per_step", pa.float64(), "the same per step; null without a step", True
         ),
+        _field("cached_tokens", pa.int64(), "those from the server's cache; 0 if not reported"),
         _field("completion_tokens", pa.int64(), "reply tokens, as reported"),
     ),
     "table_alfworld": _schema(
@@ -1508,9 +1747,82 @@ SCHEMAS: dict[str, Schema] = {
         *_interval("success", "share of games won", "Wilson"),
         *_interval("tokens", "prompt tokens per step, mean over games"),
         *_interval("tokens_in_all", "prompt tokens per episode, mean over games"),
+        _field("cached", pa.float64(), "share of prompt tokens from the server's cache", True),
         *_interval("steps", "steps per episode, mean over games"),
         _field("random_steps", pa.float64(), "share of steps without a usable reply", True),
         _COMPETENT,
+        _REASON,
+    ),
+    "table5": _schema(
+        "Table 5: CTWM (compact) against graph memory on all workloads; a row per model of each",
+        _CONFIGURATION,
+        _LABEL,
+        _WORKLOAD_DATA,
+        _WORKLOAD_MODEL,
+        _field(
+            "status",
+            TEXT,
+            "compared; no model (the free predictor's accuracy alone); not run in this "
+            "configuration",
+        ),
+        _field("unit", TEXT, "what tokens are counted per, and pairs are made of"),
+        _field("n", pa.int32(), "pairs behind the reduction of tokens; 0: not run"),
+        _field("n_left_out", pa.int32(), "pairs without prompt tokens of both", True),
+        _field("tokens", pa.float64(), "CTWM's mean prompt tokens per unit, as reported", True),
+        _field("reference_tokens", pa.float64(), "graph memory's, compact", True),
+        *_interval("tokens_reduction", "share of tokens saved against graph memory, compact"),
+        _field("detectable", pa.float64(), "smallest such share shown with power 0.8", True),
+        _field("reading_tokens", TEXT, "fewer, more, no difference shown, no interval or not run"),
+        _field("n_verbose", pa.int32(), "pairs behind the paper's pairing"),
+        *_interval(
+            "tokens_reduction_verbose", "the same against graph memory, verbose (paper's pairing)"
+        ),
+        _field("paper_reduction", pa.float64(), "the share that the paper prints"),
+        _field("accuracy_by", TEXT, "what accuracy is: whose replies, judged by whom", True),
+        _field("n_accuracy", pa.int32(), "pairs behind the difference of accuracies"),
+        _field("accuracy", pa.float64(), "CTWM's (synthetic: 1 - tail error)", True),
+        _field("reference_accuracy", pa.float64(), "graph memory's, compact", True),
+        *_limits(
+            "accuracy_difference",
+            "accuracy of CTWM minus graph memory, compact",
+            "90% interval, which two one-sided tests at 5% invert",
+        ),
+        _field(
+            "accuracy_detectable", pa.float64(), "smallest one shown with power 0.8", True
+        ),
+        _field("margin", pa.float64(), "largest difference that counts as parity"),
+        _field("floor", pa.float64(), "least accuracy of the better one at which parity is tested"),
+        _field("parity", TEXT, "shown, not shown, not testable or not run"),
+        _WORKLOAD_COMPETENT,
+        _field("reason", pa.string(), "why tokens are undefined; empty if they are not"),
+        _field("reason_verbose", pa.string(), "why the paper's pairing is undefined; else empty"),
+        _field("reason_accuracy", pa.string(), "why accuracies are undefined; else empty"),
+    ),
+    "table_benchmarks": _schema(
+        "Appendix B: right outcomes of each memory on the benchmarks or their stand-ins",
+        _field("setting", TEXT, "alfworld_ and the setting, or longmemeval_multi_session"),
+        _LABEL,
+        _WORKLOAD_DATA,
+        _WORKLOAD_MODEL,
+        _POLICY,
+        _ENCODING,
+        _field("judge", TEXT, "who decides: game, deterministic (by rules), or a model's name"),
+        _field("n", pa.int32(), "games played, or questions decided; 0: not run"),
+        _field("successes", pa.int32(), "games won, or questions answered rightly", True),
+        *_limits("share", "successes / n", "95% exact binomial interval (Clopper and Pearson)"),
+        _field("n_pairs", pa.int32(), "games or questions that graph memory has, too", True),
+        _field("only_own", pa.int32(), "those that succeed with this memory alone", True),
+        _field("only_graph", pa.int32(), "those that succeed with graph memory alone", True),
+        _field("mcnemar_p", pa.float64(), "McNemar's exact p; null without a discordant pair", True),
+        _field(
+            "reading_difference",
+            TEXT,
+            "against graph memory at the same encoding: more, fewer, no difference shown, not "
+            "testable (0 against 0), reference, not compared or not run",
+        ),
+        _field("paper_successes", pa.int32(), "the paper's successes, where it gives them", True),
+        _field("paper_n", pa.int32(), "and of how many", True),
+        _WORKLOAD_COMPETENT,
         _REASON,
     ),
 }

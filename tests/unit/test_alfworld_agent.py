@@ -292,6 +292,7 @@ def played(game, tokens, steps, success, end=None):
         "steps": steps,
         "random": 0,
         "prompt_tokens": tokens,
+        "cached_tokens": tokens // 4,
         "prompt_tokens_per_step": tokens / steps if steps else None,
     }
 
@@ -329,6 +330,8 @@ def test_memories_are_compared_game_by_game():
     assert alone["success_low"] == pytest.approx(0.0945, abs=1e-4)
     assert alone["success_high"] == pytest.approx(0.9055, abs=1e-4)
     assert (alone["tokens"], alone["tokens_in_all"], alone["steps"]) == (80, 800, 10)
+    # 225 + 175 of 900 + 700 prompt tokens.
+    assert alone["cached"] == 0.25
 
     del graph["c"]
     with pytest.raises(InputError, match="played different games"):

@@ -18,6 +18,7 @@ from coretail.llm import (
     ApiModel,
     Budget,
     BudgetSpent,
+    CallFailed,
     Client,
     Completion,
     EmbeddedModel,
@@ -29,6 +30,7 @@ from coretail.llm import (
     Retry,
     compact,
     enum_schema,
+    parse_choice,
 )
 from coretail.llm.endpoint import Endpoint, retry_after
 from coretail.llm.journal import read_journal
@@ -388,54 +390,67 @@ def test_usage_that_is_no_pair_of_counts_is_none(usage):
 # Choosing.
 
 
+def named(text):
+    """The position of the option that a reply names."""
+    value = parse_choice(text, OPTIONS)
+    return None if value is None else OPTIONS.index(value)
+
+
 def test_an_action_that_is_not_in_the_list_is_asked_again_with_the_next_replicate(make):
     with LocalEndpoint(script=[WRONG_ACTION]) as endpoint:
         client = make(endpoint)
-        choice = client.choose(request(), OPTIONS)
-        again = client.choose(request(), OPTIONS)
-    assert choice.status == "retried"
-    assert choice.value in OPTIONS
-    assert choice.value == json.loads(choice.completions[1].text)
+        choice = client.choose(request(), named)
+        again = client.choose(request(), named)
+    assert choice.replies == ("unusable", "usable")
+    assert OPTIONS[choice.position] == json.loads(choice.completions[1].text)
     assert [logged.body["seed"] for logged in endpoint.log] == [
         request().sent_seed,
         request(replicate=1).sent_seed,
     ]
     assert (choice.prompt_tokens, choice.completion_tokens) == (8, 5)
     # Both replies are kept, the unusable one too: the same choice without a further request.
-    assert (again.value, again.status) == (choice.value, "retried")
+    assert (again.position, again.replies) == (choice.position, choice.replies)
     assert len(endpoint.log) == 2
 
 
 def test_the_first_usable_reply_is_chosen(make):
     with LocalEndpoint() as endpoint:
-        choice = make(endpoint).choose(request(), OPTIONS)
-    assert (choice.status, len(choice.completions)) == ("chosen", 1)
+        choice = make(endpoint).choose(request(), named)
+    assert (choice.replies, len(choice.completions)) == (("usable",), 1)
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "attempts", "status", "asked"),
+    ("behaviour", "attempts", "status"),
     [
-        (WRONG_ACTION, 2, "unusable", 2),
-        (Behaviour(text="I would go to the garden."), 3, "unusable", 3),
-        (REFUSAL, 2, "refusal", 2),
-        (CONTENT_FILTER, 2, "content_filter", 2),
-        (INVALID_JSON, 2, "failed", 1),
+        (WRONG_ACTION, 2, "unusable"),
+        (Behaviour(text="I would go to the garden."), 3, "unusable"),
+        (REFUSAL, 2, "refusal"),
+        (CONTENT_FILTER, 2, "content_filter"),
     ],
 )
-def test_without_a_usable_reply_there_is_a_status_and_no_value(
-    make, behaviour, attempts, status, asked
+def test_without_a_usable_reply_there_are_statuses_and_no_position(
+    make, behaviour, attempts, status
 ):
     with LocalEndpoint(otherwise=behaviour) as endpoint:
-        choice = make(endpoint).choose(request(), OPTIONS, attempts=attempts)
-    assert (choice.value, choice.status) == (None, status)
-    assert len(endpoint.log) == asked
+        choice = make(endpoint).choose(request(), named, attempts=attempts)
+    assert (choice.position, choice.replies) == (None, (status,) * attempts)
+    assert len(endpoint.log) == attempts
+
+
+def test_a_choice_without_any_answer_is_an_error_that_names_the_call(make):
+    with (
+        LocalEndpoint(otherwise=INVALID_JSON) as endpoint,
+        pytest.raises(CallFailed, match=r"^kitchen, step 3: .*Run again: what was answered"),
+    ):
+        make(endpoint).choose(request(), named, "kitchen, step 3")
+    assert len(endpoint.log) == 1
 
 
 def test_an_endpoint_without_schemas_is_asked_without_from_then_on(make):
     with LocalEndpoint(schemas=False, reply=lambda body: "garden") as endpoint:
         client = make(endpoint)
-        assert client.choose(request(0), OPTIONS).value == "garden"
-        assert client.choose(request(1), OPTIONS).value == "garden"
+        assert client.complete(request(0)).text == "garden"
+        assert client.complete(request(1)).text == "garden"
     assert ["response_format" in logged.body for logged in endpoint.log] == [True, False, False]
     assert client.counters.failures == {}
 

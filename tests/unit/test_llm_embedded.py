@@ -51,50 +51,47 @@ def weights():
 
 @pytest.fixture(scope="module")
 def run(weights, tmp_path_factory):
-    """A dozen choices by the real model: the client's directory, the choices, the counters."""
+    """A dozen replies of the real model: the client's directory, the completions, the counters."""
     directory = tmp_path_factory.mktemp("embedded")
     with Client(MODEL, "embedded", journal=directory / "journal") as client:
-        choices = [client.choose(request(number), OPTIONS) for number in range(12)]
+        completions = [client.complete(request(number)) for number in range(12)]
     compact([directory / "journal"], directory / "recordings.parquet")
-    return directory, choices, client.counters
+    return directory, completions, client.counters
 
 
 def test_the_model_chooses_and_its_usage_is_reported(run):
-    _, choices, counters = run
-    assert [choice.status for choice in choices] == ["chosen"] * 12
-    assert len({choice.value for choice in choices}) > 1
+    _, completions, counters = run
+    assert len({completion.text for completion in completions}) > 1
     assert counters.calls == counters.misses == 12
-    for choice in choices:
-        (completion,) = choice.completions
-        assert completion.text == json.dumps(choice.value)
+    for completion in completions:
+        assert json.loads(completion.text) in OPTIONS
         assert 60 <= completion.prompt_tokens <= 120
         assert 2 <= completion.completion_tokens <= 16
 
 
 def test_the_servers_prompt_cache_is_used_and_reported(run):
-    _, choices, _ = run
-    cached = [choice.completions[0].cached_tokens for choice in choices]
+    _, completions, _ = run
+    cached = [completion.cached_tokens for completion in completions]
     assert cached[0] == 0
     assert min(cached[1:]) > 40
 
 
 def test_a_recorded_run_equals_the_live_one(run):
-    directory, choices, _ = run
+    directory, completions, _ = run
     client = Client(MODEL, "recorded", recordings=[directory / "recordings.parquet"])
-    again = [client.choose(request(number), OPTIONS) for number in range(12)]
-    for live, recorded in zip(choices, again, strict=True):
-        assert (recorded.value, recorded.status) == (live.value, live.status)
-        assert recorded.completions[0] == replace(live.completions[0], source="recording")
+    again = [client.complete(request(number)) for number in range(12)]
+    for live, recorded in zip(completions, again, strict=True):
+        assert recorded == replace(live, source="recording")
 
 
 def test_replies_depend_on_the_request_alone(run):
     """Not on the order of the calls, and not on what the server's cache holds."""
-    _, choices, _ = run
+    _, completions, _ = run
     with Client(MODEL, "embedded") as client:
         for number in (7, 3, 11, 0):
             completion = client.complete(request(number))
-            assert completion.text == choices[number].completions[0].text
-            assert completion.completion_tokens == choices[number].completions[0].completion_tokens
+            assert completion.text == completions[number].text
+            assert completion.completion_tokens == completions[number].completion_tokens
 
 
 def post(server: EmbeddedServer, key: str, **body) -> dict:
@@ -161,10 +158,10 @@ def test_a_file_that_is_no_model_is_named(tmp_path, data):
 
 
 def test_own_weights_by_path_are_the_same_model_as_the_registrys(run, weights, tmp_path):
-    directory, choices, _ = run
+    directory, completions, _ = run
     own = EmbeddedModel(SMOLLM2.name, weights=weights)
     client = Client(own, "recorded", recordings=[directory / "recordings.parquet"], cache=tmp_path)
-    assert client.choose(request(4), OPTIONS).value == choices[4].value
+    assert client.complete(request(4)).text == completions[4].text
 
 
 CHILD = """

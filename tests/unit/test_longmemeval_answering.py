@@ -14,7 +14,7 @@ import make_table_longmemeval as table
 import rank_sessions
 from _entry import Job
 from coretail import artefacts
-from coretail.llm import ApiModel, Client, Retry
+from coretail.llm import ApiModel, CallFailed, Client, Retry
 from coretail.llm.request import Request
 from coretail.longmemeval.answering import (
     ANSWER_TEMPLATE,
@@ -29,7 +29,6 @@ from coretail.longmemeval.contexts import BUDGETS, METHODS
 from coretail.longmemeval.judging import Judgement, judge_messages
 from coretail.longmemeval.records import Question, parse_date
 from coretail.longmemeval.sample import generate
-from coretail.predictions import CallFailed
 from endpoint import CONTENT_FILTER, REFUSAL, Behaviour, LocalEndpoint, error
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "longmemeval"

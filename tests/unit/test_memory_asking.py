@@ -2,12 +2,11 @@
 
 import pytest
 
-from coretail.llm import ApiModel, Client, Retry
+from coretail.llm import ApiModel, CallFailed, Client, Retry
 from coretail.llm.request import Request
 from coretail.memory.asking import Asked, ask
 from coretail.memory.frozen import Step, replay
 from coretail.memory.policies import Context, Settings, make_policy
-from coretail.predictions import CallFailed
 from coretail.prompts import PREDICTION_TEMPLATE, context_prompt
 from endpoint import CONTENT_FILTER, REFUSAL, Behaviour, LocalEndpoint, error
 from memory_world import WALK, world

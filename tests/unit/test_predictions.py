@@ -2,8 +2,8 @@
 
 import pytest
 
-from coretail.llm import ApiModel, Client, Retry
-from coretail.predictions import CallFailed, Reply, predict_next
+from coretail.llm import ApiModel, CallFailed, Client, Retry
+from coretail.predictions import Reply, predict_next
 from coretail.prompts import PREDICTION_TEMPLATE, context_prompt
 from endpoint import CONTENT_FILTER, REFUSAL, Behaviour, LocalEndpoint, error
 

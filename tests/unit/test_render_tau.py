@@ -12,6 +12,7 @@ from coretail.render.tau import figure7
 
 TAUS = (0.25, 0.5, 1.0, 2.0)
 STATISTICS = ("gini", "skew", "max_median")
+MODELS = {"semantic": "Qwen2.5-Coder-1.5B-Instruct"}
 P = {"gini": 0.6, "skew": 0.0001, "max_median": None}
 
 
@@ -32,6 +33,7 @@ def table_rows(drivers=("random_walk",)):
                 rows.append(
                     {
                         "driver": driver,
+                        "model": MODELS.get(driver),
                         "level": level,
                         "statistic": statistic,
                         "tau": tau,
@@ -39,6 +41,7 @@ def table_rows(drivers=("random_walk",)):
                         "low": value - 0.05 if drawn else None,
                         "high": value + 0.07 if drawn else None,
                         "n_seeds": 3 if drawn else 0,
+                        "n_steps": 2000 if drawn else None,
                         "page_p": P.get(statistic) if drawn else None,
                     }
                 )
@@ -49,6 +52,7 @@ def seed_rows(drivers=("random_walk",)):
     return [
         {
             "driver": driver,
+            "model": MODELS.get(driver),
             "level": level,
             "seed": seed,
             "tau": tau,
@@ -93,6 +97,26 @@ def test_curves_intervals_and_seeds():
         assert np.ptp(bars[0][:, 1]) == pytest.approx(0.12)
 
 
+def test_a_driver_has_a_row_of_its_own():
+    fig = figure7(table_rows(("random_walk", "semantic")), seed_rows(("random_walk", "semantic")))
+    assert len(fig.axes) == 6
+    for place, ax in enumerate(fig.axes):
+        walked = lines_of(ax, DRIVERS["random_walk"].color)
+        sought = lines_of(ax, DRIVERS["semantic"].color)
+        assert (len(walked), len(sought)) == ((8, 0) if place < 3 else (0, 8))
+        assert len(lines_of(ax, "#000000")) == 1
+
+
+def test_two_models_have_a_row_each():
+    rows, seeds = table_rows(("semantic",)), seed_rows(("semantic",))
+    for drawn in (rows, seeds):
+        drawn += [row | {"model": "other"} for row in drawn if row["driver"] == "semantic"]
+    fig = figure7(rows, seeds)
+    labels = [ax.get_ylabel() for ax in fig.axes[::3]]
+    assert [label.split("\n")[1] for label in labels] == [MODELS["semantic"], "other"]
+    assert {len(lines_of(ax, DRIVERS["semantic"].color)) for ax in fig.axes} == {8}
+
+
 def test_an_undefined_value_is_a_gap():
     fig = figure7(table_rows(), seed_rows())
     (slots,) = lines_of(fig.axes[1], "#0072b2")
@@ -102,9 +126,12 @@ def test_an_undefined_value_is_a_gap():
 def test_what_it_says():
     fig = figure7(table_rows(("random_walk", "semantic")), seed_rows(("random_walk", "semantic")))
     labels = [ax.get_xlabel() for ax in fig.axes]
-    for label, p in zip(labels, ("0.600", "<0.001", "n/a"), strict=True):
-        assert f"random walk: ● {p}, ○ {p}" in label
-        assert f"semantic policy: ● {p}, ○ {p}" in label
+    for label, p in zip(labels, ("0.600", "<0.001", "n/a") * 2, strict=True):
+        assert f"Page's p, rise: ● {p}, ○ {p}" in label
+    assert [ax.get_ylabel() for ax in fig.axes] == [
+        *("random walk\n2,000 steps", "", ""),
+        *("semantic policy\nQwen2.5-Coder-1.5B-Instruct\n2,000 steps", "", ""),
+    ]
     (legend,) = fig.legends
     said = [text.get_text() for text in legend.get_texts()]
     assert "random walk, ranked for the state, 3 seeds" in said
@@ -117,6 +144,8 @@ def test_nothing_is_cut_off_or_overlaps():
     fig.draw_without_rendering()
     page = fig.bbox.padded(1)
     boxes = [ax.xaxis.label.get_window_extent() for ax in fig.axes]
+    boxes += [ax.yaxis.label.get_window_extent() for ax in fig.axes if ax.get_ylabel()]
+    boxes += [ax.title.get_window_extent() for ax in fig.axes if ax.get_title()]
     boxes.append(fig.legends[0].get_window_extent())
     for position, box in enumerate(boxes):
         assert page.contains(*box.min)

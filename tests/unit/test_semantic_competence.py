@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coretail.errors import InputError
-from coretail.llm import ApiModel, Client, Retry
+from coretail.llm import ApiModel, CallFailed, Client, Retry
 from coretail.prompts import PREDICTION_TEMPLATE
 from coretail.rollouts.competence import (
     CONDITIONS,
@@ -18,7 +18,7 @@ from coretail.rollouts.competence import (
     predict,
     prediction_tasks,
 )
-from coretail.rollouts.semantic import CallFailed, Decision, RandomChooser, rollout
+from coretail.rollouts.semantic import Decision, RandomChooser, rollout
 from coretail.worlds.contents import build_contents
 from coretail.worlds.topology import build_topology
 from endpoint import CONTENT_FILTER, REFUSAL, Behaviour, LocalEndpoint, error

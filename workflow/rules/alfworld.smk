@@ -1,4 +1,5 @@
-# ALFWorld: games, episodes of models that play them, and what two memories cost in them.
+# ALFWorld: games, episodes of models that play them, and what two memories cost in them; and the
+# tables over all workloads, Table 5 and Appendix B's, which read ALFWorld's last.
 
 
 wildcard_constraints:
@@ -97,3 +98,105 @@ rule make_table_alfworld:
         "Table: ALFWorld"
     script:
         "../../scripts/make_table_alfworld.py"
+
+
+# What the tables over all workloads show beside a row: whether its data are the benchmark's, and who
+# was asked. Without a model on the synthetic graphs the free predictor's steps stand in.
+WORKLOAD_DATA = {
+    "alfworld": "benchmark" if config["alfworld"]["games"] else "stand-in",
+    "longmemeval": QUESTIONS_DATA,
+}
+WORKLOAD_MODELS = {
+    part: [MODELS[model]["name"] for model in asked_in_part]
+    for part, asked_in_part in {
+        "memory": READERS,
+        "alfworld": PLAYERS,
+        "longmemeval": ANSWERERS,
+    }.items()
+}
+FREE = not READERS and {"graph", "ctwm"} <= set(COMPARED)
+
+
+rule make_table5:
+    input:
+        **(GATE_FILES if READERS or PLAYERS else {}),
+        asked=ASKED,
+        trajectories=(rules.freeze_trajectories.output.trajectories if FREE else []),
+        steps=(
+            expand(
+                "results/memory/frozen/agents/{policy}/steps.parquet",
+                policy=["graph", "ctwm"],
+            )
+            if FREE
+            else []
+        ),
+        alfworld=(rules.make_table_alfworld.output.table_alfworld if PLAYERS else []),
+        longmemeval=rules.make_table_longmemeval.output.table_longmemeval,
+        longmemeval_pairs=rules.make_table_longmemeval.output.table_longmemeval_pairs,
+    output:
+        markdown="results/tables/table5.md",
+        latex="results/tables/table5.tex",
+        table5="results/tables/table5.parquet",
+    log:
+        "results/logs/make_table5.log",
+    benchmark:
+        "results/benchmarks/make_table5.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table5",
+            "replay_policies",
+            "ask_policies",
+            "make_table_alfworld",
+            "make_table_longmemeval",
+            "make_table_gate",
+            seeds=config["seeds"],
+            models=WORKLOAD_MODELS,
+            data=WORKLOAD_DATA,
+            gated=bool(READERS or PLAYERS),
+            gate=GATE,
+            paper=PAPER["table5"],
+            **config["longmemeval"]["parity"],
+        ),
+    message:
+        "Table 5: token reduction over all workloads"
+    script:
+        "../../scripts/make_table5.py"
+
+
+rule make_table_benchmarks:
+    input:
+        **(GATE_FILES if PLAYERS else {}),
+        alfworld=(rules.make_table_alfworld.output.table_alfworld if PLAYERS else []),
+        memories=(
+            rules.make_table_alfworld.output.table_alfworld_memories if PLAYERS else []
+        ),
+        longmemeval=rules.make_table_longmemeval.output.table_longmemeval,
+        longmemeval_pairs=rules.make_table_longmemeval.output.table_longmemeval_pairs,
+    output:
+        markdown="results/tables/table_benchmarks.md",
+        latex="results/tables/table_benchmarks.tex",
+        table_benchmarks="results/tables/table_benchmarks.parquet",
+    log:
+        "results/logs/make_table_benchmarks.log",
+    benchmark:
+        "results/benchmarks/make_table_benchmarks.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_benchmarks",
+            "make_table_alfworld",
+            "make_table_longmemeval",
+            "make_table_gate",
+            models={part: WORKLOAD_MODELS[part] for part in WORKLOAD_DATA},
+            data=WORKLOAD_DATA,
+            gated=bool(PLAYERS),
+            gate=GATE,
+            paper=PAPER["appendix_b"],
+        ),
+    message:
+        "Appendix B: successes on the benchmarks"
+    script:
+        "../../scripts/make_table_benchmarks.py"

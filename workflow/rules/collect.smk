@@ -15,16 +15,26 @@ TABLES = {
     "table4": rules.make_table4.output,
     "table_contexts": rules.make_table_contexts.output,
     "table_longmemeval": rules.make_table_longmemeval.output,
+    "table5": rules.make_table5.output,
+    "table_benchmarks": rules.make_table_benchmarks.output,
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
     "figure3": rules.plot_figure3.output,
     "figure5": rules.plot_figure5.output,
     "figure7": rules.plot_figure7.output,
+    "figure8": rules.plot_figure8.output,
     "figure_sigma": rules.plot_figure_sigma.output,
     "figure_calibration": rules.plot_figure_calibration.output,
     "figure_auditable": rules.plot_figure_auditable.output,
 }
+
+# Of models that act with a memory.
+if LIVE:
+    TABLES["table_closed_loop"] = rules.make_table_closed_loop.output
+if TWICE_LIVE:
+    TABLES["table_replay"] = rules.make_table_replay.output
+    FIGURES["figure6"] = rules.plot_figure6.output
 
 
 # Judges the tables of this run alone: what another configuration left is no answer.
@@ -57,12 +67,16 @@ rule make_ledger:
             "make_table_controls",
             "make_table3",
             "make_table4",
+            "make_table_closed_loop",
+            "make_table_replay",
             "make_table_contexts",
             "make_table_tau",
             "make_table_cutoffs",
             "make_table_tau_choice",
             "make_table_propositions",
             "make_table_longmemeval",
+            "make_table5",
+            "make_table_benchmarks",
             claims=read_yaml(ROOT / "workflow/resources/claims.yaml"),
             paper=PAPER,
         ),
@@ -120,6 +134,12 @@ ARTEFACTS = [
     *frozen("steps"),
     *frozen("losses"),
     *frozen("coverage"),
+    *live_trajectories(),
+    *live("steps"),
+    *live("choices"),
+    *live("summary"),
+    *live("replays", TWICE_LIVE),
+    *live_asked(SHOWN),
     *rules.allocate_tau.output,
     *rules.sweep_tau.output,
     *rules.choose_tau.output,

@@ -51,7 +51,7 @@ def checked(config, files):
         names = [entry["name"] for entry in config["models"]]
         if len(set(names)) < len(names):
             raise InputError(f"models: {names}: a name stands twice")
-        for key in ["memory", "alfworld", "longmemeval"]:
+        for key in ["memory", "tau", "alfworld", "longmemeval"]:
             if unknown := set(config[key]["models"]).difference(names):
                 raise InputError(
                     f"{key}.models: {sorted(unknown)} are not among models {names}"
@@ -141,6 +141,12 @@ GATE_FILES = {
 }
 GATE_TABLES = GATE_FILES if READERS else {}
 
+# Models that seek while τ chooses what they read, and the runs, as model and τ.
+SEEKERS = [
+    model for model, entry in MODELS.items() if entry["name"] in config["tau"]["models"]
+]
+SOUGHT = [f"{model}/{tau}" for model in SEEKERS for tau in config["tau"]["values"]]
+
 # Models that play ALFWorld.
 PLAYERS = [
     model
@@ -154,6 +160,24 @@ ASKED = [
     f"results/memory/asked/{model}/agents/slots/{cell}.parquet"
     for model in READERS
     for cell in config["memory"]["asked_cells"]
+]
+
+# Models that act with a memory in the closed loop, as (model, policy, encoding); and per run each
+# encoding of its policy that others of its runs have. Replay takes apart where there are two.
+LIVE_CELLS = [
+    tuple(cell.split("-")) for cell in config["memory"]["closed_loop"]["cells"]
+]
+LIVE = [(model, *cell) for model in READERS for cell in LIVE_CELLS]
+SHOWN = [
+    (model, policy, encoding, shown)
+    for model, policy, encoding in LIVE
+    for other, shown in LIVE_CELLS
+    if other == policy
+]
+TWICE_LIVE = [
+    (model, policy, encoding)
+    for model, policy, encoding, shown in SHOWN
+    if encoding != shown
 ]
 
 # Memory policies that are replayed.
@@ -282,6 +306,30 @@ def frozen(name):
         f"results/memory/frozen/{driver}/{policy}/{name}.parquet"
         for driver in ["agents", *(f"rollouts-{model}" for model in READERS)]
         for policy in COMPARED
+    ]
+
+
+def live(name, runs=LIVE):
+    """Return one file of each closed-loop run."""
+    return [
+        f"results/memory/closed_loop/{model}/{policy}-{encoding}/{name}.parquet"
+        for model, policy, encoding in runs
+    ]
+
+
+def live_trajectories(runs=LIVE):
+    """Return the trajectory of each closed-loop run."""
+    return [
+        f"results/memory/trajectories/live-{model}-{policy}-{encoding}.parquet"
+        for model, policy, encoding in runs
+    ]
+
+
+def live_asked(runs):
+    """Return what is predicted on closed-loop runs; `runs` as in SHOWN."""
+    return [
+        f"results/memory/closed_loop/{model}/{policy}-{encoding}/asked-{shown}.parquet"
+        for model, policy, encoding, shown in runs
     ]
 
 

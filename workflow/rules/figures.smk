@@ -227,3 +227,44 @@ rule plot_figure5:
         "Figure 5: encoding by allocation"
     script:
         "../../scripts/plot_figure5.py"
+
+
+rule plot_figure8:
+    input:
+        table5="results/tables/table5.parquet",
+    output:
+        pdf="results/figures/figure8.pdf",
+        png="results/figures/figure8.png",
+    log:
+        "results/logs/plot_figure8.log",
+    benchmark:
+        "results/benchmarks/plot_figure8.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure8", "make_table5"),
+    message:
+        "Figure 8: all workloads"
+    script:
+        "../../scripts/plot_figure8.py"
+
+
+rule plot_figure6:
+    input:
+        table_replay_parts="results/tables/table_replay_parts.parquet",
+        table_replay_seeds="results/tables/table_replay_seeds.parquet",
+    output:
+        pdf="results/figures/figure6.pdf",
+        png="results/figures/figure6.png",
+    log:
+        "results/logs/plot_figure6.log",
+    benchmark:
+        "results/benchmarks/plot_figure6.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec("plot_figure6", "make_table_replay"),
+    message:
+        "Figure 6: frozen-trajectory replay"
+    script:
+        "../../scripts/plot_figure6.py"

@@ -26,6 +26,7 @@ wildcard_constraints:
     budget="slots|tokens|capacity",
     policy=r"\w+",
     encoding="compact|verbose",
+    shown="compact|verbose",
 
 
 rule freeze_trajectories:
@@ -142,3 +143,93 @@ rule ask_policies:
         "{wildcards.model} reads {wildcards.policy}, {wildcards.encoding}"
     script:
         "../../scripts/ask_policies.py"
+
+
+# In the closed loop the model acts with a policy, and predicts on the way that it then went; on that
+# way the policy is also replayed, in the encodings that it has in any run.
+rule roll_closed_loop:
+    input:
+        agents="results/memory/trajectories/agents.parquet",
+    output:
+        trajectories="results/memory/trajectories/live-{model}-{policy}-{encoding}.parquet",
+        steps="results/memory/closed_loop/{model}/{policy}-{encoding}/steps.parquet",
+        choices="results/memory/closed_loop/{model}/{policy}-{encoding}/choices.parquet",
+        summary="results/memory/closed_loop/{model}/{policy}-{encoding}/summary.parquet",
+    log:
+        "results/logs/roll_closed_loop/{model}-{policy}-{encoding}.log",
+    benchmark:
+        "results/benchmarks/roll_closed_loop/{model}-{policy}-{encoding}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    resources:
+        llm_slots=1,
+    params:
+        spec=asked(
+            "roll_closed_loop",
+            "freeze_trajectories",
+            seeds=config["seeds"],
+            vocabulary=config["worlds"]["vocabulary"],
+            steps=config["memory"]["closed_loop"]["steps"],
+            slots=config["memory"]["slots"],
+            tau=config["memory"]["tau"],
+            **{
+                key: config["semantic"][key]
+                for key in ["patience", "style", "temperature", "seed", "attempts"]
+            },
+        ),
+    message:
+        "{wildcards.model} acts with {wildcards.policy}, {wildcards.encoding}"
+    script:
+        "../../scripts/roll_closed_loop.py"
+
+
+rule replay_closed_loop:
+    input:
+        trajectories="results/memory/trajectories/live-{model}-{policy}-{encoding}.parquet",
+    output:
+        replays="results/memory/closed_loop/{model}/{policy}-{encoding}/replays.parquet",
+    log:
+        "results/logs/replay_closed_loop/{model}-{policy}-{encoding}.log",
+    benchmark:
+        "results/benchmarks/replay_closed_loop/{model}-{policy}-{encoding}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "replay_closed_loop",
+            "roll_closed_loop",
+            vocabulary=config["worlds"]["vocabulary"],
+            slots=config["memory"]["slots"],
+            tau=config["memory"]["tau"],
+        ),
+    message:
+        "Replay of {wildcards.model} with {wildcards.policy}, {wildcards.encoding}"
+    script:
+        "../../scripts/replay_closed_loop.py"
+
+
+rule ask_closed_loop:
+    input:
+        trajectories="results/memory/trajectories/live-{model}-{policy}-{encoding}.parquet",
+    output:
+        asked="results/memory/closed_loop/{model}/{policy}-{encoding}/asked-{shown}.parquet",
+    log:
+        "results/logs/ask_closed_loop/{model}-{policy}-{encoding}-{shown}.log",
+    benchmark:
+        "results/benchmarks/ask_closed_loop/{model}-{policy}-{encoding}-{shown}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    resources:
+        llm_slots=1,
+    params:
+        spec=asked(
+            "ask_closed_loop",
+            "roll_closed_loop",
+            vocabulary=config["worlds"]["vocabulary"],
+            seed=config["semantic"]["seed"],
+            **{key: config["memory"][key] for key in ["slots", "tau", "asked"]},
+        ),
+    message:
+        "{wildcards.model} reads {wildcards.policy}, {wildcards.shown}, where it went by {wildcards.encoding}"
+    script:
+        "../../scripts/ask_closed_loop.py"

@@ -156,6 +156,8 @@ rule record:
             for model in MODELS
         ],
         asked=ASKED,
+        live=live_asked(SHOWN),
+        sought=expand("results/tau/rollouts/semantic/{run}.parquet", run=SOUGHT),
         episodes=episodes("episodes"),
         answers=ANSWERS,
         judged=JUDGED,

@@ -294,6 +294,72 @@ rule make_table4:
         "../../scripts/make_table4.py"
 
 
+rule make_table_closed_loop:
+    input:
+        **GATE_TABLES,
+        summary=live("summary"),
+        trajectories=live_trajectories(),
+        steps=live("steps"),
+        asked=live_asked([(*run, run[-1]) for run in LIVE]),
+    output:
+        markdown="results/tables/table_closed_loop.md",
+        latex="results/tables/table_closed_loop.tex",
+        table_closed_loop="results/tables/table_closed_loop.parquet",
+        table_closed_loop_effects="results/tables/table_closed_loop_effects.parquet",
+    log:
+        "results/logs/make_table_closed_loop.log",
+    benchmark:
+        "results/benchmarks/make_table_closed_loop.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_closed_loop",
+            "roll_closed_loop",
+            "ask_closed_loop",
+            "make_table_gate",
+            gate=GATE,
+        ),
+    message:
+        "Memory policies in the closed loop"
+    script:
+        "../../scripts/make_table_closed_loop.py"
+
+
+rule make_table_replay:
+    input:
+        **GATE_TABLES,
+        summary=live("summary", TWICE_LIVE),
+        trajectories=live_trajectories(TWICE_LIVE),
+        steps=live("steps", TWICE_LIVE),
+        replays=live("replays", TWICE_LIVE),
+        asked=live_asked([run for run in SHOWN if run[:3] in TWICE_LIVE]),
+    output:
+        markdown="results/tables/table_replay.md",
+        latex="results/tables/table_replay.tex",
+        table_replay="results/tables/table_replay.parquet",
+        table_replay_parts="results/tables/table_replay_parts.parquet",
+        table_replay_seeds="results/tables/table_replay_seeds.parquet",
+    log:
+        "results/logs/make_table_replay.log",
+    benchmark:
+        "results/benchmarks/make_table_replay.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_replay",
+            "replay_closed_loop",
+            "ask_closed_loop",
+            "make_table_gate",
+            gate=GATE,
+        ),
+    message:
+        "Table of frozen-trajectory replay"
+    script:
+        "../../scripts/make_table_replay.py"
+
+
 rule make_table_contexts:
     input:
         trajectories="results/memory/trajectories/agents.parquet",

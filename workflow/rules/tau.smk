@@ -5,12 +5,16 @@ TAU_CHOICES = [f"{tau:g}" for tau in config["tau"]["values"]]
 if (default := f"{config['memory']['tau']:g}") not in TAU_CHOICES:
     TAU_CHOICES.append(default)
 TAU_CHOICES += ["auto", "oracle"]
-# One file per driver.
-SWEEPS = ["results/tau/sweep/random_walk.parquet"]
+# One file of the random walks, and one per model and τ.
+SWEEPS = [
+    "results/tau/sweep/random_walk.parquet",
+    *expand("results/tau/sweep/semantic/{run}.parquet", run=SOUGHT),
+]
 
 
 wildcard_constraints:
     choice=r"[\d.e+-]+|auto|oracle",
+    tau=r"[\d.e+-]+",
 
 
 rule allocate_tau:
@@ -62,6 +66,42 @@ rule sweep_tau:
         "Reads chosen by τ, on random walks"
     script:
         "../../scripts/sweep_tau.py"
+
+
+# One job per model and τ, so that what is stopped loses little and several can be asked at a time.
+rule sweep_tau_semantic:
+    output:
+        sweep="results/tau/sweep/semantic/{model}/{tau}.parquet",
+        counts="results/tau/counts/semantic/{model}/{tau}.parquet",
+        rollouts="results/tau/rollouts/semantic/{model}/{tau}.parquet",
+    log:
+        "results/logs/sweep_tau_semantic/{model}-{tau}.log",
+    benchmark:
+        "results/benchmarks/sweep_tau_semantic/{model}-{tau}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    resources:
+        llm_slots=1,
+    params:
+        spec=asked(
+            "sweep_tau_semantic",
+            seeds=config["seeds"],
+            capacity=config["random_walk"]["capacity"],
+            vocabulary=config["worlds"]["vocabulary"],
+            family=config["memory"]["family"],
+            n_nodes=config["memory"]["n_nodes"],
+            pool=config["tau"]["pool"],
+            k=config["tau"]["k"],
+            steps=config["tau"]["semantic_steps"],
+            **{
+                key: config["semantic"][key]
+                for key in ["patience", "style", "temperature", "seed", "attempts"]
+            },
+        ),
+    message:
+        "{wildcards.model} seeks and reads what τ = {wildcards.tau} chooses"
+    script:
+        "../../scripts/sweep_tau_semantic.py"
 
 
 rule choose_tau:
@@ -119,6 +159,7 @@ rule make_table_tau:
     input:
         allocation="results/tau/allocation.parquet",
         sweep=SWEEPS,
+        rollouts=expand("results/tau/rollouts/semantic/{run}.parquet", run=SOUGHT),
     output:
         markdown="results/tables/table_tau.md",
         latex="results/tables/table_tau.tex",
@@ -130,7 +171,13 @@ rule make_table_tau:
     conda:
         "../../envs/coretail.yaml"
     params:
-        spec=spec("make_table_tau", "allocate_tau", "sweep_tau"),
+        spec=spec(
+            "make_table_tau",
+            "allocate_tau",
+            "sweep_tau",
+            "sweep_tau_semantic",
+            models=[MODELS[model]["name"] for model in SEEKERS],
+        ),
     message:
         "Table of the τ sweep"
     script:
@@ -152,7 +199,13 @@ rule make_table_cutoffs:
     conda:
         "../../envs/coretail.yaml"
     params:
-        spec=spec("make_table_cutoffs", "sweep_tau", seeds=config["seeds"]),
+        spec=spec(
+            "make_table_cutoffs",
+            "sweep_tau",
+            "sweep_tau_semantic",
+            models=[MODELS[model]["name"] for model in SEEKERS],
+            seeds=config["seeds"],
+        ),
     message:
         "Appendix D: the cutoff under the τ sweep"
     script:
@@ -225,7 +278,12 @@ rule plot_figure7:
     conda:
         "../../envs/coretail.yaml"
     params:
-        spec=spec("plot_figure7", "make_table_tau", "sweep_tau"),
+        spec=spec(
+            "plot_figure7",
+            "make_table_tau",
+            "sweep_tau",
+            "sweep_tau_semantic",
+        ),
     message:
         "Figure 7: concentration against τ"
     script:

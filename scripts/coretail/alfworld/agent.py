@@ -22,8 +22,8 @@ from coretail.alfworld.games import Game
 from coretail.alfworld.memory import Memory, Transition, one_line
 from coretail.alfworld.prompts import TEMPLATES, Scene, command_prompt, options, shared_text
 from coretail.errors import InputError
-from coretail.llm.client import Client
-from coretail.llm.request import Completion, Request
+from coretail.llm.client import Client, ReplyStatus
+from coretail.llm.request import Request
 from coretail.prompts import STYLES, action_schema, parse_action
 from coretail.streams import stream
 
@@ -31,7 +31,6 @@ _TASK = "Your task is to: "
 
 StepStatus = Literal["chosen", "retried", "random"]
 End = Literal["won", "cap", "stopped"]
-ReplyStatus = Literal["usable", "unusable", "refusal", "content_filter"]
 
 
 class EpisodeStopped(InputError):  # noqa: N818 - the name of what happened
@@ -99,8 +98,9 @@ class Step:
         Place of the command in the order shown, from 0.
     replies
         What became of each completion that was asked for.
-    prompt_tokens, completion_tokens
-        Of all completions of the step, as reported.
+    prompt_tokens, cached_tokens, completion_tokens
+        Of all completions of the step, as reported; ``cached_tokens`` are part of
+        ``prompt_tokens``.
     held, shown, memory_tokens
         Of the memory; see :class:`coretail.alfworld.memory.Shown`.
     """
@@ -112,6 +112,7 @@ class Step:
     position: int
     replies: tuple[ReplyStatus, ...]
     prompt_tokens: int
+    cached_tokens: int
     completion_tokens: int
     held: int
     shown: int
@@ -230,20 +231,17 @@ class _Player:
             schema=action_schema(named, self._play.style),
             template=self._template.version,
         )
-        position: int | None = None
-        replies: list[ReplyStatus] = []
-        prompt_tokens = completion_tokens = 0
-        while position is None and len(replies) < self._play.attempts:
-            completion = self._complete(request, number)
-            prompt_tokens += completion.prompt_tokens
-            completion_tokens += completion.completion_tokens
-            if completion.status == "ok":
-                position = parse_action(completion.text, named, self._play.style)
-                replies.append("unusable" if position is None else "usable")
-            elif completion.status != "failed":
-                replies.append(completion.status)
-            request = request.again()
-        status: StepStatus = "retried" if len(replies) > 1 else "chosen"
+        try:
+            choice = self._client.choose(
+                request,
+                lambda reply: parse_action(reply, named, self._play.style),
+                self._name,
+                self._play.attempts,
+            )
+        except InputError as error:
+            raise EpisodeStopped(self._name, number, str(error)) from error
+        position = choice.position
+        status: StepStatus = "retried" if len(choice.replies) > 1 else "chosen"
         if position is None:
             status = "random"
             position = int(self._stream("fallback", number).integers(len(commands)))
@@ -253,26 +251,14 @@ class _Player:
             status=status,
             order=tuple(order),
             position=position,
-            replies=tuple(replies),
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
+            replies=choice.replies,
+            prompt_tokens=choice.prompt_tokens,
+            cached_tokens=sum(one.cached_tokens for one in choice.completions),
+            completion_tokens=choice.completion_tokens,
             held=shown.held,
             shown=shown.shown,
             memory_tokens=shown.tokens,
         )
-
-    def _complete(self, request: Request, number: int) -> Completion:
-        try:
-            completion = self._client.complete(request, f"{self._name}, step {number}")
-        except InputError as error:
-            raise EpisodeStopped(self._name, number, str(error)) from error
-        if completion.status == "failed":
-            raise EpisodeStopped(
-                self._name,
-                number,
-                f"{completion.error}. Run again: what was answered is not asked again.",
-            )
-        return completion
 
     def _stream(self, purpose: str, number: int) -> np.random.Generator:
         return stream("alfworld", self._game.folder.key, self._play.setting, purpose, number)

@@ -5,7 +5,7 @@ imported at their first use.
 """
 
 from coretail.llm.budget import Budget, BudgetSpent, Counters, Ledger
-from coretail.llm.client import Backend, Choice, Client, RecordingMiss, Retry
+from coretail.llm.client import Backend, CallFailed, Choice, Client, RecordingMiss, Retry
 from coretail.llm.endpoint import EndpointError
 from coretail.llm.models import ApiModel, EmbeddedModel, Model, Prices, model_from
 from coretail.llm.recordings import compact
@@ -18,6 +18,7 @@ __all__ = [
     "Backend",
     "Budget",
     "BudgetSpent",
+    "CallFailed",
     "Choice",
     "Client",
     "Completion",

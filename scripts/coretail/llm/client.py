@@ -8,7 +8,7 @@ before it is handed out.
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +23,11 @@ from coretail.llm.journal import Journal, Record
 from coretail.llm.models import EmbeddedModel, Model
 from coretail.llm.recordings import read_recordings, why_missing
 from coretail.llm.registry import registered
-from coretail.llm.replies import parse_choice
 from coretail.llm.request import Completion, Request
 from coretail.llm.weights import Report, obtain, print_report, sha256_of
 
 Backend = Literal["auto", "recorded", "embedded", "api"]
-ChoiceStatus = Literal["chosen", "retried", "unusable", "refusal", "content_filter", "failed"]
+ReplyStatus = Literal["usable", "unusable", "refusal", "content_filter"]
 
 _LOG = logging.getLogger(__name__)
 # A reply of an embedded model on a busy machine may take minutes; there is nobody to blame for it.
@@ -37,6 +36,10 @@ _EMBEDDED_SECONDS = 1800.0
 
 class RecordingMiss(InputError):  # noqa: N818 - the name of what happened
     """``backend: recorded`` was asked for a completion that was not recorded."""
+
+
+class CallFailed(InputError):  # noqa: N818 - the name of what happened
+    """A model gave no answer at all, so there is neither a choice nor a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +89,17 @@ class Choice:
 
     Attributes
     ----------
-    value
-        The option; None unless the status is ``chosen`` or ``retried``.
-    status
-        ``chosen`` by the first reply; ``retried`` (chosen by a later replicate); ``unusable`` (no
-        reply named an option); or why there was no reply at all: ``refusal``, ``content_filter``,
-        ``failed``.
+    position
+        Which option; None if no reply named one.
+    replies
+        What became of each completion that was asked for, in order: ``usable``, ``unusable`` (it
+        names no option), or why there was none (``refusal``, ``content_filter``).
     completions
-        Every completion that was asked for, in order.
+        The completions themselves.
     """
 
-    value: str | None
-    status: ChoiceStatus
+    position: int | None
+    replies: tuple[ReplyStatus, ...]
     completions: tuple[Completion, ...]
 
     @property
@@ -273,39 +275,73 @@ class Client:
         self._asked[key] = record
         return record.completion("live")
 
+    def answer(self, request: Request, context: str = "") -> Completion:
+        """Return the completion of ``request``, or raise if there is none after all retries.
+
+        Parameters
+        ----------
+        request, context
+            As in :meth:`complete`.
+
+        Raises
+        ------
+        CallFailed
+            There was no answer after all retries.
+        InputError
+            As :meth:`complete`.
+        """
+        completion = self.complete(request, context)
+        if completion.status == "failed":
+            raise CallFailed(
+                f"{context or request.template or 'a call'}: {completion.error}. Run again: what "
+                "was answered is not asked again."
+            )
+        return completion
+
     def choose(
-        self, request: Request, options: Sequence[str], context: str = "", attempts: int = 2
+        self,
+        request: Request,
+        parse: Callable[[str], int | None],
+        context: str = "",
+        attempts: int = 2,
     ) -> Choice:
-        """Return the option that the model names in its reply to ``request``.
+        """Return which option the model names in its reply to ``request``.
 
         An unusable reply, a refusal or a filtered reply is followed by the next replicate.
 
         Parameters
         ----------
         request
-            What is asked; its schema would usually be
-            :func:`coretail.llm.replies.enum_schema` of the options.
-        options
-            What the reply may name.
+            What is asked; its schema would usually allow the options alone.
+        parse
+            Returns the position of the option that a reply names; None if it names none.
         context
             As in :meth:`complete`.
         attempts
             Most replicates that are asked for.
+
+        Raises
+        ------
+        CallFailed
+            There was no answer after all retries.
+        InputError
+            As :meth:`complete`.
         """
         if attempts < 1:
             raise ValueError(f"attempts must be at least 1, got {attempts}")
+        position: int | None = None
+        replies: list[ReplyStatus] = []
         completions: list[Completion] = []
-        for attempt in range(attempts):
-            completion = self.complete(request, context)
+        while position is None and len(replies) < attempts:
+            completion = self.answer(request, context)
             completions.append(completion)
-            if completion.status == "failed":
-                break
-            value = parse_choice(completion.text, options) if completion.ok else None
-            if value is not None:
-                return Choice(value, "retried" if attempt else "chosen", tuple(completions))
+            if completion.status == "ok":
+                position = parse(completion.text)
+                replies.append("unusable" if position is None else "usable")
+            elif completion.status != "failed":
+                replies.append(completion.status)
             request = request.again()
-        last = completions[-1].status
-        return Choice(None, "unusable" if last == "ok" else last, tuple(completions))
+        return Choice(position, tuple(replies), tuple(completions))
 
     def _miss(self, key: str, request: Request, context: str) -> RecordingMiss:
         where = ", ".join(map(str, self._where)) or "no recordings"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from coretail.controller.encoding import in_line
 from coretail.llm.client import Client
-from coretail.llm.request import Completion, Message, Request
+from coretail.llm.request import Message, Request
 from coretail.longmemeval.judging import (
     JUDGE_TEMPLATE,
     Judgement,
@@ -19,7 +19,6 @@ from coretail.longmemeval.judging import (
     parse_verdict,
 )
 from coretail.longmemeval.records import Question, format_date
-from coretail.predictions import CallFailed
 from coretail.prompts import Template
 
 AnswerStatus = Literal["answered", "refusal", "content_filter", "window_full"]
@@ -147,7 +146,7 @@ def ask_question(
     most = request.prompt_bound() / _BYTES_PER_TOKEN + request.max_tokens
     if window is not None and most > window:
         return Answer("window_full", None, None, None)
-    completion = _complete(client, request, f"{rule}, question {question.question_id}")
+    completion = client.answer(request, f"{rule}, question {question.question_id}")
     assert completion.status != "failed"
     return Answer(
         "answered" if completion.status == "ok" else completion.status,
@@ -187,17 +186,8 @@ def ask_judge(
         seed=seed,
         template=JUDGE_TEMPLATE,
     )
-    completion = _complete(client, request, f"{rule}, question {question.question_id}")
+    completion = client.answer(request, f"{rule}, question {question.question_id}")
     if not completion.ok:
         return Judgement(None, completion.status)
     verdict = parse_verdict(completion.text)
     return Judgement(verdict, "unusable" if verdict is None else "yes" if verdict else "no")
-
-
-def _complete(client: Client, request: Request, context: str) -> Completion:
-    completion = client.complete(request, context)
-    if completion.status == "failed":
-        raise CallFailed(
-            f"{context}: {completion.error}. Run again: what was answered is not asked again."
-        )
-    return completion

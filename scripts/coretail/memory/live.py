@@ -6,8 +6,12 @@ transition is walked it is asked once more, for the state and the action, as on 
 (:mod:`coretail.memory.frozen`), and only then does it learn where they led.
 """
 
-from coretail.memory.frozen import Step, take_step
-from coretail.memory.policies import Policy
+from dataclasses import replace
+
+import numpy as np
+
+from coretail.memory.frozen import Coverage, Step, coverage, take_step
+from coretail.memory.policies import Context, Policy
 from coretail.memory.view import NO_ACTION, WorldView
 from coretail.rollouts.walk import Counters
 
@@ -26,19 +30,21 @@ class PolicyMemory:
     ----------
     steps : list of Step
         What the policy did at each step for the state and the action.
+    read : list of Context
+        What it showed in each state before an action was chosen, which the agent read.
     """
 
     def __init__(self, view: WorldView, policy: Policy) -> None:
         self._view = view
         self._policy = policy
-        self._reads = 0
         self._known: set[int] = set()
         self.steps: list[Step] = []
+        self.read: list[Context] = []
 
     def recall(self, state: int) -> tuple[list[int], str | None]:
         """Return the transitions that the policy shows in a state, and its text."""
         context = self._policy.pack(self._policy.rank(state, NO_ACTION), state, NO_ACTION)
-        self._reads += len(context.shown)
+        self.read.append(context)
         return list(context.shown), context.text
 
     def learn(self, edge: int, source: int, target: int) -> None:
@@ -59,5 +65,15 @@ class PolicyMemory:
             admitted=len(self._known),
             rejected=0,
             evicted=0,
-            reads=self._reads,
+            reads=sum(len(context.shown) for context in self.read),
         )
+
+    def coverage(self) -> Coverage:
+        """Return how much of what was visited the policy holds, and the agent was shown."""
+        edges = np.array([step.edge for step in self.steps], np.int64)
+        final = self._policy.rank(int(self._view.targets[edges[-1]]), NO_ACTION)
+        acted = [
+            replace(step, context=context)
+            for step, context in zip(self.steps, self.read, strict=True)
+        ]
+        return coverage(self._view, edges, final, acted)

@@ -21,6 +21,7 @@ from coretail.controller import allocate
 from coretail.errors import InputError
 from coretail.memory.store import TransitionStore
 from coretail.memory.view import WorldView
+from coretail.rollouts.walk import Counters
 from coretail.streams import Key, stream
 
 
@@ -177,11 +178,10 @@ def closed_loop(
     exponents = tuple(float(tau) for tau in taus)
     if len(set(exponents)) < len(exponents):
         raise InputError(f"taus: {list(exponents)}: a value stands twice; give each once")
-    if not 1 <= k <= pool:
-        raise InputError(f"k={k}, pool={pool}: give k from 1 to the pool's size")
+    _check_draws(k, pool)
     key = view.topology.key
     times = np.stack([arrival_times(tau, len(edges), pool, *key) for tau in exponents])
-    store = TransitionStore(view, stream(*key, "selection memory"), capacity)
+    store = _store_of(view, capacity)
     reads = np.zeros((len(exponents), view.topology.n_edges), np.int64)
     rank_reads = np.zeros((len(exponents), pool), np.int64)
     row = np.arange(len(exponents))[:, None]
@@ -193,6 +193,99 @@ def closed_loop(
         store.write(edge)
     writes = np.bincount(edges, minlength=view.topology.n_edges).astype(np.int64)
     return Accesses(exponents, reads, rank_reads, writes)
+
+
+class SelectedMemory:
+    """A memory that is read by one τ, as the memory of an agent whose way depends on what it reads.
+
+    Races, memory and ranking are those of :func:`closed_loop`: what an agent reads here is what is
+    read there on the trajectory that it walked. It is used by
+    :func:`coretail.rollouts.semantic.rollout`.
+
+    Parameters
+    ----------
+    view
+        The world.
+    tau
+        The exponent, from 0 up.
+    steps
+        The most steps that the agent takes.
+    pool, k, capacity
+        As for :func:`closed_loop`.
+
+    Attributes
+    ----------
+    rank_reads : int64 array, shape (pool,)
+        How often each rank was drawn, from the best.
+
+    Raises
+    ------
+    InputError
+        If the exponent is negative or not finite, or a number is out of its range.
+    """
+
+    def __init__(
+        self,
+        view: WorldView,
+        tau: float,
+        *,
+        steps: int,
+        pool: int = 10,
+        k: int = 3,
+        capacity: int | None = None,
+    ) -> None:
+        _check_draws(k, pool)
+        self._view = view
+        self._times = arrival_times(tau, steps, pool, *view.topology.key)
+        self._k = k
+        self._store = _store_of(view, capacity)
+        self._reinforced = self._admitted = self._rejected = self._evicted = 0
+        self.rank_reads = np.zeros(pool, np.int64)
+
+    def recall(self, state: int) -> tuple[list[int], str | None]:
+        """Return the transitions drawn in a state, best-ranked first; they stand as plain lines.
+
+        Their order says nothing of the draws', so that equal sets make equal prompts.
+        """
+        times = self._times[self._store.clock]
+        best = best_ranked(self._store, self._view, state, times.size)
+        ranks = np.sort(first_arrivals(times[: best.size], self._k))
+        self.rank_reads[ranks] += 1
+        return best[ranks].tolist(), None
+
+    def learn(self, edge: int, source: int, target: int) -> None:
+        """Take in the transition that was just walked."""
+        known, held = edge in self._store.edges, len(self)
+        self._store.write(edge)
+        stored = edge in self._store.edges
+        self._reinforced += known
+        self._admitted += stored and not known
+        self._rejected += not stored
+        self._evicted += stored and not known and len(self) == held
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    @property
+    def counters(self) -> Counters:
+        """Bookkeeping of all retrievals and writes so far."""
+        return Counters(
+            reinforced=self._reinforced,
+            admitted=self._admitted,
+            rejected=self._rejected,
+            evicted=self._evicted,
+            reads=int(self.rank_reads.sum()),
+        )
+
+
+def _check_draws(k: int, pool: int) -> None:
+    if not 1 <= k <= pool:
+        raise InputError(f"k={k}, pool={pool}: give k from 1 to the pool's size")
+
+
+def _store_of(view: WorldView, capacity: int | None) -> TransitionStore:
+    """Return the empty memory of a world: one stream of evictions whatever τ reads."""
+    return TransitionStore(view, stream(*view.topology.key, "selection memory"), capacity)
 
 
 def shape_of(shares: ArrayLike) -> dict[str, float | None]:

@@ -66,18 +66,9 @@ def figure1_random_walk(
         :, 0
     ]
     by_rank, by_count = parts[0].subplots(1, 2)
-    for position, family in enumerate(families):
-        look = mark(FAMILIES, family)
-        phase = position / len(families)
-        _curves(by_rank, rank_rows, family, ("rank", "count"), look, phase)
-        _curves(by_count, ccdf_rows, family, ("x", "ccdf"), look, phase)
+    draw_families(by_rank, by_count, rank_rows, ccdf_rows, families)
     panel_title(by_rank, 0, f"rank-frequency, |V| = {sizes[0]:,d}")
-    by_rank.set(xlabel="rank r of the item", ylabel="access count of the item")
     panel_title(by_count, 1, f"distribution, |V| = {sizes[0]:,d}")
-    by_count.set(xlabel="access count x", ylabel="share of items with count ≥ x")
-    for ax in (by_rank, by_count):
-        ax.set(xscale="log", yscale="log")
-        ax.grid()
     if fitted:
         _fitted_panels(parts[1], fitted, ccdf_rows, fits, laws)
     seeds = counted(
@@ -100,6 +91,31 @@ def figure1_random_walk(
         + (r"; laws fitted to the first seed above $x_{\min}$" if laws else ""),
     )
     return fig
+
+
+def draw_families(
+    by_rank: Axes,
+    by_count: Axes,
+    rank_rows: Sequence[Row],
+    ccdf_rows: Sequence[Row],
+    families: Sequence[str],
+) -> None:
+    """Draw rank-frequency and distribution on two axes, per family one line per seed."""
+    for position, family in enumerate(families):
+        look = mark(FAMILIES, family)
+        phase = position / len(families)
+        _curves(by_rank, rank_rows, family, ("rank", "count"), look, phase)
+        _curves(by_count, ccdf_rows, family, ("x", "ccdf"), look, phase)
+    label_distributions(by_rank, by_count)
+
+
+def label_distributions(by_rank: Axes, by_count: Axes) -> None:
+    """Label a rank-frequency panel and a distribution panel, and make both logarithmic."""
+    by_rank.set(xlabel="rank r of the item", ylabel="access count of the item")
+    by_count.set(xlabel="access count x", ylabel="share of items with count ≥ x")
+    for ax in (by_rank, by_count):
+        ax.set(xscale="log", yscale="log")
+        ax.grid()
 
 
 def _fitted_panels(

@@ -1,13 +1,14 @@
-"""One description of a table, rendered as Markdown and as LaTeX.
+"""One description of a table, rendered as Markdown, as LaTeX and as HTML.
 
 A :class:`TableSpec` holds the rows (those of a Parquet file, numbers as measured), the columns
 that a reader sees (a header, the fields it shows and how they are written) and the notes.
-:func:`to_markdown` and :func:`to_latex` are pure functions of the description.
+:func:`to_markdown`, :func:`to_latex` and :func:`to_html` are pure functions of the description.
 
 A value that is missing is written as an em dash (or left out, if it is one limit of an interval)
 with a footnote that gives the row's reason; a missing value without a reason is refused.
 """
 
+import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,7 +80,7 @@ class TableSpec:
         LaTeX float: ``column`` (table), ``page`` (table*, both columns of a page) or ``long``
         (longtable, breaks over pages).
     blocks
-        Field whose changes of value are marked by a rule in LaTeX.
+        Field whose changes of value are marked by a rule in LaTeX and HTML.
 
     Raises
     ------
@@ -141,9 +142,9 @@ def to_markdown(spec: TableSpec) -> str:
     ]
     aligns = [column.align for column in spec.columns]
     lines = [
-        f"### {_markdown(spec.title)}",
+        f"### {escape_markdown(spec.title)}",
         "",
-        _markdown(spec.caption),
+        escape_markdown(spec.caption),
         "",
         _pipes(_pad(text, w, a) for text, w, a in zip(headers, widths, aligns, strict=True)),
         _pipes(_delimiter(w, a) for w, a in zip(widths, aligns, strict=True)),
@@ -153,9 +154,9 @@ def to_markdown(spec: TableSpec) -> str:
         ),
     ]
     for note in spec.notes:
-        lines += ["", _markdown(note)]
+        lines += ["", escape_markdown(note)]
     for mark, reason in footnotes:
-        lines += ["", f"<sup>{mark}</sup> {_markdown(reason)}"]
+        lines += ["", f"<sup>{mark}</sup> {escape_markdown(reason)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -171,11 +172,7 @@ def to_latex(spec: TableSpec) -> str:
     heading = [*_group_lines(spec), _ampersands(_latex_header(column) for column in spec.columns)]
     body: list[str] = []
     for number, row in enumerate(cells):
-        if (
-            number
-            and spec.blocks
-            and spec.rows[number][spec.blocks] != (spec.rows[number - 1][spec.blocks])
-        ):
+        if _opens_block(spec, number):
             body.append(r"\midrule")
         body.append(
             _ampersands(
@@ -192,8 +189,9 @@ def to_latex(spec: TableSpec) -> str:
         *(rf"\textsuperscript{{{mark}}}~{escape_latex(reason)}" for mark, reason in footnotes),
     ]
     letters = "".join({"left": "l", "center": "c", "right": "r"}[c.align] for c in spec.columns)
-    needs = "booktabs and longtable" if spec.layout == "long" else "booktabs"
+    needs = "array, booktabs and longtable" if spec.layout == "long" else "booktabs"
     if spec.layout == "long":
+        letters = _long_columns(spec, cells, letters)
         lines = [
             rf"\begin{{longtable}}{{@{{}}{letters}@{{}}}}",
             caption[0],
@@ -229,6 +227,72 @@ def to_latex(spec: TableSpec) -> str:
             rf"\end{{{environment}}}",
         ]
     return "\n".join([f"% Needs {needs}.", *lines]) + "\n"
+
+
+def to_html(spec: TableSpec) -> str:
+    """Return the table as an HTML fragment: heading, caption, table, notes and footnotes.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing without a reason.
+    """
+    cells, footnotes = _cells(spec)
+    classes = [f' class="{column.align}"' for column in spec.columns]
+    groups = "".join(
+        f'<th colspan="{last - first + 1}" class="center">{html.escape(group)}</th>'
+        for group, first, last in _groups(spec)
+    )
+    headers = "".join(
+        f"<th{kind}>{html.escape(column.header)}</th>"
+        for kind, column in zip(classes, spec.columns, strict=True)
+    )
+    body = []
+    for number, row in enumerate(cells):
+        opening = '<tr class="block">' if _opens_block(spec, number) else "<tr>"
+        body.append(
+            opening
+            + "".join(
+                f"<td{kind}>{_html(shown)}{f'<sup>{mark}</sup>' if mark else ''}</td>"
+                for kind, (shown, mark) in zip(classes, row, strict=True)
+            )
+            + "</tr>"
+        )
+    lines = [
+        f'<section id="{html.escape(spec.name)}">',
+        f"<h2>{html.escape(spec.title)}</h2>",
+        f"<p>{_html(spec.caption)}</p>",
+        "<table>",
+        "<thead>",
+        *([f"<tr>{groups}</tr>"] if groups else []),
+        f"<tr>{headers}</tr>",
+        "</thead>",
+        "<tbody>",
+        *body,
+        "</tbody>",
+        "</table>",
+        *(f'<p class="note">{_html(note)}</p>' for note in spec.notes),
+        *(f'<p class="note"><sup>{mark}</sup> {_html(reason)}</p>' for mark, reason in footnotes),
+        "</section>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def html_page(title: str, fragments: Iterable[str]) -> str:
+    """Return a whole HTML page, its look included, that needs nothing but itself.
+
+    Parameters
+    ----------
+    title
+        Plain text.
+    fragments
+        HTML, such as :func:`to_html` gives.
+    """
+    head = (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{html.escape(title)}</title>\n<style>\n{_STYLESHEET}</style>\n</head>\n<body>\n"
+    )
+    return head + "".join(fragments) + "</body>\n</html>\n"
 
 
 def text() -> Format:
@@ -294,6 +358,9 @@ def points(places: int) -> Format:
     )
 
 
+# Characters of a line of a LaTeX table, and of a cell that may wrap in a long one.
+_LINE = 150
+_WRAPPED = 24
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -362,6 +429,21 @@ _SPECIAL = {
     "Ψ": r"$\Psi$",
     "Ω": r"$\Omega$",
 }
+_STYLESHEET = """\
+body { font: 15px/1.45 system-ui, sans-serif; color: #1b1b1b; background: white; margin: 1.5rem; }
+h2 { font-size: 1.25rem; margin: 1.5rem 0 0.4rem; }
+p { max-width: 70rem; margin: 0.4rem 0; }
+p.note { font-size: 0.85rem; color: #444; }
+table { border-collapse: collapse; margin: 0.8rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.7rem; vertical-align: top; }
+thead { border-top: 2px solid #333; border-bottom: 1px solid #333; background: #f4f4f4; }
+tbody { border-bottom: 2px solid #333; }
+tbody tr:nth-child(even) { background: #fafafa; }
+tr.block { border-top: 1px solid #999; }
+.left { text-align: left; } .center { text-align: center; }
+.right { text-align: right; white-space: nowrap; }
+pre { background: #f4f4f4; padding: 0.7rem; white-space: pre-wrap; max-width: 70rem; }
+"""
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789-+")
 _TO_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -387,14 +469,19 @@ def escape_latex(plain: str) -> str:
     return re.sub(r"(?<!\\)\$\$", "", _PIECES.sub(piece, plain))
 
 
-def _markdown(plain: str) -> str:
+def escape_markdown(plain: str) -> str:
+    """Return plain text as Markdown that shows it as it is."""
     escaped = re.sub(r"([\\*`~$]|\](?=\())", r"\\\1", plain)
     escaped = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", escaped)
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", escaped).replace("\n", "<br>")
 
 
+def _html(plain: str) -> str:
+    return html.escape(plain).replace("\n", "<br>")
+
+
 def _markdown_cell(plain: str) -> str:
-    return _markdown(plain).replace("|", r"\|")
+    return escape_markdown(plain).replace("|", r"\|")
 
 
 def _cells(spec: TableSpec) -> tuple[list[list[tuple[str, str]]], list[tuple[str, str]]]:
@@ -491,11 +578,48 @@ def _ampersands(cells: Iterable[str]) -> str:
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
+def _long_columns(spec: TableSpec, cells: Sequence[Sequence[tuple[str, str]]], letters: str) -> str:
+    """Return the columns of a longtable: where lines would not fit, long texts wrap.
+
+    A longtable cannot be scaled to the page as a tabular can.
+    """
+    longest = [
+        max([len(column.header), *(len(row[position][0]) for row in cells)])
+        for position, column in enumerate(spec.columns)
+    ]
+    wrap = [
+        letter == "l" and length > _WRAPPED for letter, length in zip(letters, longest, strict=True)
+    ]
+    if sum(longest) <= _LINE or not any(wrap):
+        return letters
+    # A very long text may take more lines, not more of the page.
+    wish = [
+        min(length, 2 * _WRAPPED) if wraps else 0
+        for wraps, length in zip(wrap, longest, strict=True)
+    ]
+    fixed = sum(length + 2 for wraps, length in zip(wrap, longest, strict=True) if not wraps)
+    free = max(0.4, 0.94 - fixed / _LINE)
+    return "".join(
+        rf">{{\raggedright\arraybackslash}}p{{{free * share / sum(wish):.3f}\linewidth}}"
+        if share
+        else letter
+        for letter, share in zip(letters, wish, strict=True)
+    )
+
+
 def _latex_header(column: Column) -> str:
     return column.latex_header or escape_latex(column.header)
 
 
-def _group_lines(spec: TableSpec) -> list[str]:
+def _opens_block(spec: TableSpec, number: int) -> bool:
+    """Return whether a row starts another block than the first."""
+    if not number or not spec.blocks:
+        return False
+    return bool(spec.rows[number][spec.blocks] != spec.rows[number - 1][spec.blocks])
+
+
+def _groups(spec: TableSpec) -> list[tuple[str, int, int]]:
+    """Return (group, first column, last column), from 1, of neighbours; none without groups."""
     if not any(column.group for column in spec.columns):
         return []
     runs: list[tuple[str, int, int]] = []
@@ -504,6 +628,13 @@ def _group_lines(spec: TableSpec) -> list[str]:
             runs[-1] = (column.group, runs[-1][1], position)
         else:
             runs.append((column.group, position, position))
+    return runs
+
+
+def _group_lines(spec: TableSpec) -> list[str]:
+    runs = _groups(spec)
+    if not runs:
+        return []
     heads = [
         rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escape_latex(group)}}}"
         for group, first, last in runs

@@ -36,15 +36,19 @@ _SYMBOLS = {"access": "●", "access_global": "○"}
 def figure7(rows: Sequence[Row], seeds: Sequence[Row], level: float = 0.95) -> Figure:
     """Draw Gini, skew and max/median against τ: of shares, of slots, of access counts.
 
+    Each driver has a row of panels, since the counts of walks of different lengths are on no common
+    scale; what is computed stands in each.
+
     Parameters
     ----------
     rows
-        One per driver, level, statistic and τ: ``driver, level, statistic, tau, value, low, high,
-        n_seeds, page_p``. Levels ``allocation`` and ``slots`` are computed vectors, ``access`` and
-        ``access_global`` are means over seeds with their intervals. ``None`` where undefined.
-        Other levels and statistics are not drawn.
+        One per driver, model, level, statistic and τ: ``driver, model, level, statistic, tau,
+        value, low, high, n_seeds, n_steps, page_p``. Levels ``allocation`` and ``slots`` are
+        computed vectors, ``access`` and ``access_global`` are means over seeds with their
+        intervals. ``None`` where undefined. Other levels and statistics are not drawn.
     seeds
-        One per driver, level, τ and seed: ``driver, level, seed, tau, gini, skew, max_median``.
+        One per driver, model, level, τ and seed: ``driver, model, level, seed, tau, gini, skew,
+        max_median``.
     level
         Confidence level of the intervals, for the legend.
 
@@ -55,74 +59,68 @@ def figure7(rows: Sequence[Row], seeds: Sequence[Row], level: float = 0.95) -> F
     """
     require(
         rows,
-        ("driver", "level", "statistic", "tau", "value", "low", "high", "n_seeds", "page_p"),
+        (
+            *("driver", "model", "level", "statistic", "tau", "value", "low", "high"),
+            *("n_seeds", "n_steps", "page_p"),
+        ),
         "figure7",
     )
-    require(seeds, ("driver", "level", "seed", "tau", *_STATISTICS), "figure7, seeds")
+    require(seeds, ("driver", "model", "level", "seed", "tau", *_STATISTICS), "figure7, seeds")
     accessed = [row for row in rows if row["level"] in _RANKINGS]
-    curves = [
-        (driver, ranking)
+    drivers = [
+        (driver, model)
         for driver in in_order((row["driver"] for row in accessed), DRIVERS)
-        for ranking in _RANKINGS
-        if any((row["driver"], row["level"]) == (driver, ranking) for row in accessed)
+        for model in dict.fromkeys(row["model"] for row in accessed if row["driver"] == driver)
     ]
     taus = sorted({row["tau"] for row in rows})
+    computed = [row for row in rows if row["level"] in _COMPUTED]
 
-    fig = Figure(figsize=(PAGE_WIDTH, 3.1), layout="constrained")
-    axes = fig.subplots(1, len(_STATISTICS))
-    for position, (ax, (statistic, name)) in enumerate(zip(axes, _STATISTICS.items(), strict=True)):
-        here = [row for row in rows if row["statistic"] == statistic]
-        for computed, look in _COMPUTED.items():
-            own = [row for row in here if row["level"] == computed and row["value"] is not None]
-            ax.plot(
-                [row["tau"] for row in own],
-                [row["value"] for row in own],
-                color=look.color,
-                marker=look.marker,
-                ls=look.line,
-                zorder=3,
-            )
-        for curve in curves:
-            _draw_access(
-                ax,
-                [row for row in here if (row["driver"], row["level"]) == curve],
-                [row for row in seeds if (row["driver"], row["level"]) == curve],
-                statistic,
-            )
-        if statistic == "max_median":
-            ax.set_yscale("log")
-        else:
-            # Zeros must stand clear of the axis.
-            ax.set_ylim(bottom=min(0.0, ax.dataLim.y0) - 0.04 * ax.dataLim.y1)
-        panel_title(ax, position, name)
-        ax.set_xlabel("\n".join(["exponent τ", *_tests(here, curves)]), linespacing=1.5)
-        ax.set_xticks(taus, [f"{tau:g}" for tau in taus])
-        ax.grid(axis="y")
+    fig = Figure(figsize=(PAGE_WIDTH, 0.85 + 2.25 * len(drivers)), layout="constrained")
+    panels = fig.subplots(len(drivers), len(_STATISTICS), squeeze=False)
+    for line, (driver, model) in enumerate(drivers):
+        own = [row for row in accessed if (row["driver"], row["model"]) == (driver, model)]
+        each = [row for row in seeds if (row["driver"], row["model"]) == (driver, model)]
+        for column, (statistic, name) in enumerate(_STATISTICS.items()):
+            ax = panels[line, column]
+            here = [row for row in own if row["statistic"] == statistic]
+            _draw_computed(ax, [row for row in computed if row["statistic"] == statistic])
+            for ranking in _ranked(own):
+                _draw_access(
+                    ax,
+                    [row for row in here if row["level"] == ranking],
+                    [row for row in each if row["level"] == ranking],
+                    statistic,
+                )
+            if statistic == "max_median":
+                ax.set_yscale("log")
+            else:
+                # Zeros must stand clear of the axis.
+                ax.set_ylim(bottom=min(0.0, ax.dataLim.y0) - 0.04 * ax.dataLim.y1)
+            panel_title(ax, line * len(_STATISTICS) + column, name)
+            ax.set_xlabel(f"exponent τ\nPage's p, rise: {_tests(here)}", linespacing=1.5)
+            ax.set_xticks(taus, [f"{tau:g}" for tau in taus])
+            ax.grid(axis="y")
+        panels[line, 0].set_ylabel(_who(own[0]), linespacing=1.4)
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, ls=look.line, label=look.label)
         for look in _COMPUTED.values()
     ]
-    for driver, ranking in curves:
+    for driver in dict.fromkeys(driver for driver, _ in drivers):
         look = mark(DRIVERS, driver)
-        of_seeds = counted(
-            (
-                row["n_seeds"]
-                for row in accessed
-                if (row["driver"], row["level"]) == (driver, ranking)
-            ),
-            "seed",
-        )
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=look.color,
-                marker=look.marker,
-                mfc=_face(ranking, look),
-                ls=look.line,
-                label=f"{look.label}, {_RANKINGS[ranking]}, {of_seeds}",
+        own = [row for row in accessed if row["driver"] == driver]
+        for ranking in _ranked(own):
+            of_seeds = counted((row["n_seeds"] for row in own if row["level"] == ranking), "seed")
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    color=look.color,
+                    marker=look.marker,
+                    mfc=_face(ranking, look),
+                    ls=look.line,
+                    label=f"{look.label}, {_RANKINGS[ranking]}, {of_seeds}",
+                )
             )
-        )
     handles += [
         Line2D(
             [],
@@ -142,6 +140,20 @@ def figure7(rows: Sequence[Row], seeds: Sequence[Row], level: float = 0.95) -> F
         title="what τ asks for, and access counts (reads + writes) of items, mean over seeds",
     )
     return fig
+
+
+def _draw_computed(ax: Axes, rows: Sequence[Row]) -> None:
+    """Draw what τ alone gives."""
+    for level, look in _COMPUTED.items():
+        own = [row for row in rows if row["level"] == level and row["value"] is not None]
+        ax.plot(
+            [row["tau"] for row in own],
+            [row["value"] for row in own],
+            color=look.color,
+            marker=look.marker,
+            ls=look.line,
+            zorder=3,
+        )
 
 
 def _draw_access(ax: Axes, means: Sequence[Row], seeds: Sequence[Row], statistic: str) -> None:
@@ -175,17 +187,21 @@ def _face(ranking: str, look: Mark) -> str:
     return look.color if ranking == "access" else "white"
 
 
-def _tests(rows: Sequence[Row], curves: Sequence[tuple[str, str]]) -> list[str]:
-    """Return Page's p of a rise: a heading, and one line per driver with the p per ranking."""
-    lines = []
-    for driver in dict.fromkeys(driver for driver, _ in curves):
-        found = {
-            row["level"]: f"{_SYMBOLS[row['level']]} {_p(row['page_p'])}"
-            for row in rows
-            if row["driver"] == driver and row["level"] in _RANKINGS
-        }
-        lines.append(f"{mark(DRIVERS, driver).label}: {', '.join(found.values())}")
-    return ["Page's p of a rise", *lines]
+def _ranked(rows: Sequence[Row]) -> list[str]:
+    """Return the rankings among rows."""
+    return in_order((row["level"] for row in rows), _RANKINGS)
+
+
+def _who(row: Row) -> str:
+    """Return who walked how far."""
+    label = mark(DRIVERS, row["driver"]).label
+    return "\n".join(filter(None, [label, row["model"], f"{row['n_steps']:,} steps"]))
+
+
+def _tests(rows: Sequence[Row]) -> str:
+    """Return Page's p of a rise per ranking."""
+    found = {row["level"]: row["page_p"] for row in rows}
+    return ", ".join(f"{_SYMBOLS[ranking]} {_p(found[ranking])}" for ranking in _ranked(rows))
 
 
 def _p(value: float | None) -> str:

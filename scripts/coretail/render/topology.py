@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from coretail.errors import InputError
+from coretail.render.distributions import label_distributions
 from coretail.render.style import (
     DRIVERS,
     FAMILIES,
@@ -163,18 +164,50 @@ def figure1_semantic(
     InputError
         If one of the tables has no rows or a row lacks a key.
     """
-    tables = {"semantic": (rank_rows, ccdf_rows), "random_walk": (walk_rank_rows, walk_ccdf_rows)}
-    panels = (("rank", "count"), ("x", "ccdf"))
     fig = Figure(figsize=(PAGE_WIDTH, 2.9), layout="constrained")
     title = f"{model}, scale-free world, |V| = {n_nodes:,d}, N = {steps:,d} steps"
     fig.suptitle(textwrap.fill(title, _TITLE_CHARACTERS), fontsize=8.5, parse_math=False)
-    axes = fig.subplots(1, 2)
+    by_rank, by_count = fig.subplots(1, 2)
+    handles = draw_drivers(
+        by_rank, by_count, rank_rows, ccdf_rows, walk_rank_rows, walk_ccdf_rows, "figure1_semantic"
+    )
+    panel_title(by_rank, 0, "rank-frequency")
+    panel_title(by_count, 1, "distribution")
+    fig.legend(handles=handles, loc="outside lower center", ncols=2)
+    return fig
+
+
+def draw_drivers(
+    by_rank: Axes,
+    by_count: Axes,
+    rank_rows: Sequence[Row],
+    ccdf_rows: Sequence[Row],
+    walk_rank_rows: Sequence[Row],
+    walk_ccdf_rows: Sequence[Row],
+    figure: str,
+) -> list[Line2D]:
+    """Draw rank-frequency and distribution on two axes, per driver one line per seed.
+
+    Rows are those of :func:`figure1_semantic`; ``figure`` is named in errors.
+
+    Returns
+    -------
+    list
+        The legend's handles, the semantic policy's first.
+
+    Raises
+    ------
+    InputError
+        If one of the tables has no rows or a row lacks a key.
+    """
+    tables = {"semantic": (rank_rows, ccdf_rows), "random_walk": (walk_rank_rows, walk_ccdf_rows)}
+    panels = (("rank", "count"), ("x", "ccdf"))
     handles = []
     # The walk is drawn first, so that it does not cover the policy.
     for phase, (driver, of_driver) in enumerate(reversed(tables.items())):
         look = mark(DRIVERS, driver)
-        for ax, rows, keys in zip(axes, of_driver, panels, strict=True):
-            require(rows, ("seed", *keys), f"figure1_semantic, {look.label}")
+        for ax, rows, keys in zip((by_rank, by_count), of_driver, panels, strict=True):
+            require(rows, ("seed", *keys), f"{figure}, {look.label}")
             missing = _seeds(ax, rows, keys, look, phase)
             _say_missing(ax, [f"{look.label}, {what}" for what in missing], line=phase)
         seeds = counted([len({row["seed"] for row in of_driver[1]})], "seed")
@@ -182,17 +215,10 @@ def figure1_semantic(
         handles.append(
             Line2D([], [], color=look.color, ls=look.line, marker=look.marker, label=label)
         )
-    panel_title(axes[0], 0, "rank-frequency")
-    axes[0].set(xlabel="rank r of the item", ylabel="access count of the item")
-    panel_title(axes[1], 1, "distribution")
-    axes[1].set(xlabel="access count x", ylabel="share of items with count ≥ x")
-    for ax in axes:
-        ax.set(xscale="log", yscale="log")
-        ax.grid()
-    _count_ticks(axes[0].yaxis)
-    _count_ticks(axes[1].xaxis)
-    fig.legend(handles=handles[::-1], loc="outside lower center", ncols=2)
-    return fig
+    label_distributions(by_rank, by_count)
+    _count_ticks(by_rank.yaxis)
+    _count_ticks(by_count.xaxis)
+    return handles[::-1]
 
 
 def _distributions(

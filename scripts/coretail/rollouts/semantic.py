@@ -15,15 +15,14 @@ actions lead to unequally many states; it shows what an agent with the same choi
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coretail.errors import InputError
-from coretail.llm.client import Client
+from coretail.llm.client import Client, ReplyStatus
 from coretail.llm.request import Request
-from coretail.predictions import CallFailed
 from coretail.prompts import (
     GOALS,
     SHOWN_SUCCESSORS,
@@ -46,8 +45,6 @@ from coretail.worlds.topology import MAX_ACTIONS, Topology
 STATUSES: tuple[str, ...] = ("single", "chosen", "retried", "random")
 SINGLE, CHOSEN, RETRIED, RANDOM = range(4)
 RECENT_STATES = 5
-
-ReplyStatus = Literal["usable", "unusable", "refusal", "content_filter"]
 
 
 class RolloutStopped(InputError):  # noqa: N818 - the name of what happened
@@ -185,26 +182,15 @@ class ModelChooser:
             schema=action_schema(situation.options, self._style),
             template=template.version,
         )
-        position = None
-        replies: list[ReplyStatus] = []
-        prompt_tokens = completion_tokens = 0
-        while position is None and len(replies) < self._attempts:
-            completion = self._client.complete(
-                request, f"{self._rule}, {cell_name(self._cell)}, step {step}"
-            )
-            if completion.status == "failed":
-                raise CallFailed(
-                    f"{completion.error}. Run again: what was answered is not asked again."
-                )
-            prompt_tokens += completion.prompt_tokens
-            completion_tokens += completion.completion_tokens
-            if completion.status == "ok":
-                position = parse_action(completion.text, situation.options, self._style)
-                replies.append("unusable" if position is None else "usable")
-            else:
-                replies.append(completion.status)
-            request = request.again()
-        return Decision(position, tuple(replies), prompt_tokens, completion_tokens)
+        choice = self._client.choose(
+            request,
+            lambda text: parse_action(text, situation.options, self._style),
+            f"{self._rule}, {cell_name(self._cell)}, step {step}",
+            self._attempts,
+        )
+        return Decision(
+            choice.position, choice.replies, choice.prompt_tokens, choice.completion_tokens
+        )
 
     def _sampling_seed(self, step: int) -> int:
         if self._temperature == 0:

@@ -1,0 +1,120 @@
+"""Frozen-trajectory replay: what makes two encodings of one memory differ in the closed loop.
+
+Two encodings of one policy lead an agent on different ways, and on its own way each has some loss.
+Replaying both encodings on both ways gives four losses L(encoding, way), which part the live
+difference L(e, way of e) - L(f, way of f) into
+
+* *trajectory*: the same encoding on the one way and on the other,
+* *reading*: the one encoding and the other on the same way, where both rank alike,
+* *retrieval*: the same, where they do not. Encodings of one policy share the ranking map, so there
+  is nothing of it (Theorem A.7); that is counted by the rankings' hashes, not assumed.
+
+A difference can be parted in two orders, first the way and then the encoding or the other way
+round. Each part is the mean of both orders (the Shapley value), so that parts sum to the live
+difference whatever the interaction is.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from coretail.memory.comparison import Losses
+
+ENCODINGS = ("compact", "verbose")
+"""The first encoding's loss minus the second's is the difference."""
+TERMS = ("live", "trajectory", "reading", "retrieval")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A live difference of one world and seed, taken apart.
+
+    Attributes
+    ----------
+    losses : dict
+        Mean loss by (encoding, way); None where no step was scored.
+    n_steps : dict
+        Steps by way that are scored under both encodings.
+    live
+        L(first, way of first) - L(second, way of second); None where a loss is.
+    trajectory, reading, retrieval
+        Its parts, which sum to it; None where it is.
+    """
+
+    losses: dict[tuple[str, str], float | None]
+    n_steps: dict[str, int]
+    live: float | None
+    trajectory: float | None
+    reading: float | None
+    retrieval: float | None
+
+
+def take_apart(
+    losses: Mapping[tuple[str, str], Losses],
+    changed: Mapping[str, Collection[int]],
+    prefix: str = "tail",
+) -> Parts:
+    """Take the live difference between two encodings apart (paper, Section 5.5).
+
+    Parameters
+    ----------
+    losses
+        By (encoding, way), both of :data:`ENCODINGS`, each with steps as its parts. On either way
+        only steps count that are scored under both encodings.
+    changed
+        Per way the steps at which the rankings are not all the same.
+    prefix
+        Strata that count: ``tail``, or all for an empty text.
+    """
+    first, second = ENCODINGS
+    means: dict[tuple[str, str], float | None] = {}
+    effects: dict[str, dict[bool, float]] = {}
+    n_steps = {}
+    for way in ENCODINGS:
+        one, other = losses[first, way], losses[second, way]
+        common = [
+            step
+            for step in one.steps
+            if step in other.steps and one.strata[step].startswith(prefix)
+        ]
+        n_steps[way] = len(common)
+        means[first, way] = one.mean(prefix, common)
+        means[second, way] = other.mean(prefix, common)
+        weight = sum(one.steps[step][0] for step in common)
+        effects[way] = {
+            differs: sum(
+                (one.steps[step][1] - other.steps[step][1]) / weight
+                for step in common
+                if (step in changed[way]) is differs
+            )
+            for differs in (False, True)
+        }
+    own, crossed = means[first, first], means[first, second]
+    back, theirs = means[second, first], means[second, second]
+    if own is None or crossed is None or back is None or theirs is None:
+        return Parts(means, n_steps, None, None, None, None)
+    return Parts(
+        losses=means,
+        n_steps=n_steps,
+        live=own - theirs,
+        trajectory=((own - crossed) + (back - theirs)) / 2,
+        reading=(effects[first][False] + effects[second][False]) / 2,
+        retrieval=(effects[first][True] + effects[second][True]) / 2,
+    )
+
+
+def changed_steps(recorded: Sequence[str], *replays: Sequence[str]) -> set[int]:
+    """Return the steps at which a replay does not rank as was recorded.
+
+    Parameters
+    ----------
+    recorded
+        Hash of the ranking at each step (:func:`coretail.memory.frozen.ranking_hash`).
+    *replays
+        The same of replays of all these steps.
+    """
+    return {
+        step
+        for replay in replays
+        for step, (then, now) in enumerate(zip(recorded, replay, strict=True))
+        if then != now
+    }
