@@ -16,8 +16,10 @@ from coretail.render import tables
 
 REFERENCE = "graph"
 FREE = ("top1", "vote")
-# Losses by predictor and seed: at the common tail set, and at each run's own.
+# Losses by predictor and seed: with the common tail set, and with each run's own.
 Scored = dict[str, dict[int, tuple[Losses, Losses]]]
+# Per error which of the two it is of, and the strata that count.
+ERRORS = {"tail_error": (0, "tail"), "own_tail_error": (1, "tail"), "error": (0, "")}
 # One value per seed.
 Values = dict[int, float | None]
 
@@ -101,6 +103,7 @@ def cell_row(
         **limits(
             "own_tail_error", stats.t_interval(on_own.mean("tail") for _, on_own in losses.values())
         ),
+        **limits("error", stats.t_interval(common.mean("") for common, _ in losses.values())),
         **{
             name: statistics.fmean(row[name] for row in tail) if tail else None
             for name in ("floor_predictor", "floor_memory")
@@ -162,9 +165,9 @@ def quantities(
         )
         yield {"quantity": quantity, "predictor": None}, mine, theirs
     for predictor in own_scored:
-        for place, quantity in enumerate(("tail_error", "own_tail_error")):
+        for quantity, (place, prefix) in ERRORS.items():
             mine, theirs = (
-                {seed: both[place].mean("tail") for seed, both in scored[predictor].items()}
+                {seed: both[place].mean(prefix) for seed, both in scored[predictor].items()}
                 for scored in (own_scored, other_scored)
             )
             yield {"quantity": quantity, "predictor": predictor}, mine, theirs
@@ -247,6 +250,12 @@ def cell_table(rows: Rows) -> tables.TableSpec:
             tables.Column(
                 "Own [95%]",
                 ("own_tail_error", "own_tail_error_low", "own_tail_error_high"),
+                tables.interval(3),
+                missing=undefined,
+            ),
+            tables.Column(
+                "All steps [95%]",
+                ("error", "error_low", "error_high"),
                 tables.interval(3),
                 missing=undefined,
             ),

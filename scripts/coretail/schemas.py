@@ -1293,6 +1293,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
         _field("tail_error_repeated", pa.float64(), "the same at repeated meetings", True),
         *_estimate("own_tail_error", "mean loss at each run's own tail set, mean over seeds"),
+        *_estimate("error", "mean loss over all steps, mean over seeds"),
         _field(
             "floor_predictor",
             pa.float64(),
@@ -1319,7 +1320,11 @@ SCHEMAS: dict[str, Schema] = {
     "table_closed_loop_effects": _schema(
         "Memory policies in the closed loop, differences paired by world, start and seed",
         _MODEL,
-        _field("quantity", TEXT, "tokens, found, visited_states, tail_error or own_tail_error"),
+        _field(
+            "quantity",
+            TEXT,
+            "tokens, found, visited_states, tail_error, own_tail_error, or error (all steps)",
+        ),
         _field("predictor", TEXT, "top1, vote or model, of an error", True),
         _field("cell", TEXT, "policy-encoding, the minuend"),
         _field("reference", TEXT, "policy-encoding, the subtrahend"),

@@ -95,7 +95,8 @@ class Chain:
             )
         )
         main(job)
-        job.finish()
+        for name, path in dict(outputs).items():
+            job.output(name).replace(path)
 
     def path(self, policy, encoding, name):
         """Return a file of one cell."""
@@ -525,6 +526,11 @@ def test_cells_of_the_closed_loop(chain):
             own_errors.append(sum(own_tail) / len(own_tail))
         assert row["tail_error"] == pytest.approx(sum(errors) / 3)
         assert row["own_tail_error"] == pytest.approx(sum(own_errors) / 3)
+        everywhere = [
+            done[row["predictor"]] != place["next_state"]
+            for place, done in zip(walk, steps, strict=True)
+        ]
+        assert row["error"] == pytest.approx(sum(everywhere) / (3 * STEPS))
         assert row["tail_error_first"] == 1
         assert row["n_repeated"] == repeated > 0
         assert row["n_tail"] == sum(place["stratum"].startswith("tail") for place in walk)

@@ -57,7 +57,7 @@ memory:
   models: []  # reading
   asked_cells: [ctwm-compact]
   asked: 1
-  closed_loop: {steps: 8}
+  closed_loop: {cells: [ctwm-compact, ctwm-verbose], steps: 3}
 tau:
   values: [0.5, 1.0, 2.0]
   n_seeds: 2

@@ -29,12 +29,32 @@ FIGURES = {
     "figure_auditable": rules.plot_figure_auditable.output,
 }
 
+# Of models that choose by meaning.
+if ROLLOUTS:
+    TABLES["table2"] = rules.make_table2.output
+    TABLES["table_gate"] = rules.make_table_gate.output
+    FIGURES["figure4"] = [
+        f"results/figures/figure4/{model}-{goal}.{kind}"
+        for model, goal in dict.fromkeys(rollout[:2] for rollout in ROLLOUTS)
+        for kind in ["pdf", "png"]
+    ]
+    FIGURES["figure1_semantic"] = [
+        f"results/figures/figure1_semantic/{model}.{kind}"
+        for model, goal, family in ROLLOUTS
+        if (goal, family) == ("seek", GATE_FAMILY)
+        for kind in ["pdf", "png"]
+    ]
+    FIGURES["figure_positions"] = rules.plot_figure_positions.output
+
 # Of models that act with a memory.
 if LIVE:
     TABLES["table_closed_loop"] = rules.make_table_closed_loop.output
 if TWICE_LIVE:
     TABLES["table_replay"] = rules.make_table_replay.output
     FIGURES["figure6"] = rules.plot_figure6.output
+
+if PLAYERS:
+    TABLES["table_alfworld"] = rules.make_table_alfworld.output
 
 
 # Judges the tables of this run alone: what another configuration left is no answer.
@@ -65,6 +85,8 @@ rule make_ledger:
             "make_table_audit",
             "make_table_calibration",
             "make_table_controls",
+            "make_table2",
+            "make_table_gate",
             "make_table3",
             "make_table4",
             "make_table_closed_loop",
@@ -87,29 +109,7 @@ rule make_ledger:
 
 
 TABLES["ledger"] = rules.make_ledger.output
-if PLAYERS:
-    TABLES["table_alfworld"] = rules.make_table_alfworld.output
 
-# What needs a language model. `rule all` leaves it out: what workflow/recordings does not hold yet
-# fetches a model and takes hours.
-MODEL_TABLES = {
-    "table2": rules.make_table2.output,
-    "table_gate": rules.make_table_gate.output,
-}
-MODEL_FIGURES = {
-    "figure4": [
-        f"results/figures/figure4/{model}-{goal}.{kind}"
-        for model, goal in dict.fromkeys(rollout[:2] for rollout in ROLLOUTS)
-        for kind in ["pdf", "png"]
-    ],
-    "figure1_semantic": [
-        f"results/figures/figure1_semantic/{model}.{kind}"
-        for model, goal, family in ROLLOUTS
-        if (goal, family) == ("seek", GATE_FAMILY)
-        for kind in ["pdf", "png"]
-    ],
-    "figure_positions": rules.plot_figure_positions.output,
-}
 WORLDS = {
     "family": config["worlds"]["families"],
     "n_nodes": config["worlds"]["sizes"],
@@ -129,11 +129,15 @@ ARTEFACTS = [
     *rules.make_table_calibration.input.calibration,
     *rules.make_table_controls.input.controls,
     *expand(rules.walk_controls.output.bands, **CELLS),
+    *semantic("steps"),
+    *semantic("counts"),
+    *semantic("summary"),
     *rules.plot_figure_auditable.input.auditable,
     *rules.freeze_trajectories.output,
     *frozen("steps"),
     *frozen("losses"),
     *frozen("coverage"),
+    *ASKED,
     *live_trajectories(),
     *live("steps"),
     *live("choices"),
@@ -148,6 +152,8 @@ ARTEFACTS = [
     *episodes("steps"),
     *episodes("episodes"),
     *rules.rank_sessions.output,
+    *ANSWERS,
+    *JUDGED,
     *(file for files in [*TABLES.values(), *FIGURES.values()] for file in files),
 ]
 
@@ -168,7 +174,7 @@ rule figures:
         "Done: all figures"
 
 
-for name, files in {**TABLES, **FIGURES, **MODEL_TABLES, **MODEL_FIGURES}.items():
+for name, files in {**TABLES, **FIGURES}.items():
 
     rule:
         name:
