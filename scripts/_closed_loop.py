@@ -1,6 +1,5 @@
 """What the entry scripts of closed-loop runs share: whose they are, their steps and losses."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,10 +132,3 @@ def on_own_tail(losses: Losses, walk: Rows) -> Losses:
         place = "tail" if walk[step]["state"] in tail else "head"
         own.strata[step] = f"{place}_{stratum.partition('_')[2]}"
     return own
-
-
-def note_of_gate(row: Mapping[str, Any]) -> str:
-    """Return what the competence gate says of a model's rows."""
-    if row["competent"]:
-        return f"{row['model']} passes the competence gate."
-    return f"{row['model']} does not pass the competence gate: nothing here carries a claim."

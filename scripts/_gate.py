@@ -1,11 +1,19 @@
 """The competence gate of the analysis plan, as every table that a model produced shows it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from _entry import Job
 from coretail import artefacts, stats
 
 LEVEL = 0.05
+
+
+def gate_note(row: Mapping[str, Any]) -> str:
+    """Return what the gate says of the model of a row."""
+    if row["competent"]:
+        return f"{row['model']} passes the competence gate."
+    return f"{row['model']} does not pass the competence gate: nothing here carries a claim."
 
 
 def competent_models(job: Job) -> dict[str, bool]:

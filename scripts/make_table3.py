@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from _entry import Job, run
-from _gate import competent_models
+from _gate import competent_models, gate_note
 from _policies import Cell, Rows, by_cell, cell_of, limits, tokens_by_seed
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -295,15 +295,7 @@ def table(rows: Rows) -> tables.TableSpec:
             f"drawn uniformly), and none that knows only what was walked less than "
             f"{first['floor_memory']:.3f}.",
             *window_notes(rows),
-            *(
-                (
-                    "The model does not pass the competence gate: nothing here carries a claim."
-                    if not first["competent"]
-                    else "The model passes the competence gate.",
-                )
-                if by_model
-                else ()
-            ),
+            *((gate_note(first),) if by_model else ()),
         ),
         layout="page",
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from _entry import Job, run
-from _gate import competent_models
+from _gate import competent_models, gate_note
 from _policies import Cell, Rows, by_cell, limits, tokens_by_seed
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -230,15 +230,6 @@ def who(row: Mapping[str, Any]) -> str:
     return f"predicted by {predictor}, on trajectories of {walker}"
 
 
-def gate_note(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what the competence gate says of the rows."""
-    if row["competent"] is None:
-        return ("Without a model the encoding changes the context's length alone.",)
-    if row["competent"]:
-        return ("The model passes the competence gate.",)
-    return ("The model does not pass the competence gate: nothing here carries a claim.",)
-
-
 UNDEFINED = "undefined (see the Parquet file's reason)"
 
 
@@ -265,7 +256,11 @@ def cell_table(rows: Rows) -> tables.TableSpec:
             tables.Column("Pareto", ("pareto",), lambda best: "yes" if best else "no", "left"),
         ),
         rows=tuple(rows),
-        notes=gate_note(rows[0]),
+        notes=(
+            "Without a model the encoding changes the context's length alone."
+            if rows[0]["competent"] is None
+            else gate_note(rows[0]),
+        ),
     )
 
 

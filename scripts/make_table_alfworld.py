@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from _entry import Job, run
-from _gate import competent_models
+from _gate import competent_models, gate_note
 from _policies import Rows, limits
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -154,13 +154,8 @@ def notes(rows: Rows) -> tuple[str, ...]:
         else "Self-made games that stand in for the benchmark: no number here is the benchmark's."
     )
     left_out = max(row["n_unplayed"] for row in rows)
-    gate = (
-        "The model passes the competence gate."
-        if rows[0]["competent"]
-        else "The model does not pass the competence gate: nothing here carries a claim."
-    )
     lost = (f"Left out: up to {left_out} corrupt or unsolvable games in a setting.",)
-    return (source, *(lost if left_out else ()), gate)
+    return (source, *(lost if left_out else ()), gate_note(rows[0]))
 
 
 UNPLAYED = "no episode was played"

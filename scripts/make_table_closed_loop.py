@@ -5,9 +5,9 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from _closed_loop import Runs, check_pairs, free_losses, note_of_gate, on_own_tail, read_runs
+from _closed_loop import Runs, check_pairs, free_losses, on_own_tail, read_runs
 from _entry import Job, run
-from _gate import competent_models
+from _gate import competent_models, gate_note
 from _policies import Rows, limits
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -269,7 +269,7 @@ def cell_table(rows: Rows) -> tables.TableSpec:
             tables.Column("n", ("n_tail", "n_repeated", "n_own_tail"), numbers),
         ),
         rows=tuple(row for row in rows if row["predictor"] != "top1"),
-        notes=(*marks(rows), note_of_gate(first)),
+        notes=(*marks(rows), gate_note(first)),
         layout="page",
     )
 
@@ -332,7 +332,7 @@ def effect_table(rows: Rows) -> tables.TableSpec:
             tables.Column("Reading", ("reading_difference",), tables.text(), "left"),
         ),
         rows=tuple(rows),
-        notes=(note_of_gate(first),),
+        notes=(gate_note(first),),
         layout="page",
         blocks="cell",
     )

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from _closed_loop import Runs, check_pairs, free_losses, note_of_gate, read_runs
+from _closed_loop import Runs, check_pairs, free_losses, read_runs
 from _entry import Job, run
-from _gate import competent_models
+from _gate import competent_models, gate_note
 from _policies import Rows, limits
 from _tables import write_texts
 from coretail import artefacts
@@ -249,7 +249,7 @@ def table(rows: Rows) -> tables.TableSpec:
             "differ from those recorded live.",
             "vote does not see the encoding, so that it has no reading.",
             verdict(rows),
-            note_of_gate(first),
+            gate_note(first),
         ),
         layout="page",
     )

@@ -283,9 +283,7 @@ def test_a_summary_counts_what_the_steps_say(chain):
         walk = [row for row in chain.rows(cell, "trajectories") if row["seed"] == seed]
         assert summary["visited_states"] == len({row["state"] for row in walk})
         assert summary["visited_transitions"] == len({row["edge"] for row in walk})
-        # All is kept; three slots show some of it, a summary names more.
-        assert summary["store_transitions"] == 1
-        assert 0.5 < summary["exposed_transitions"] < 1
+        assert (summary["store_states"], summary["store_transitions"]) == (1, 1)
 
 
 def test_the_context_stands_in_the_prompt_that_chooses(chain):
@@ -293,14 +291,20 @@ def test_the_context_stands_in_the_prompt_that_chooses(chain):
     for cell in CELLS:
         view = view_of(WORLD["family"], WORLD["n_nodes"], 1, "natural")
         policy = make_policy(cell[0], view, Settings(slots=3, encoding=cell[1]))
-        for row in chain.rows(cell, "trajectories")[:20]:
+        walk = [row for row in chain.rows(cell, "trajectories") if row["seed"] == 1]
+        exposed = set()
+        for row in walk:
             state = row["state"]
             context = policy.pack(policy.rank(state, NO_ACTION), state, NO_ACTION)
-            if len(view.contents.actions[state]) > 1 and context.text:
+            exposed.update(context.shown, context.named)
+            if row["step"] < 20 and len(view.contents.actions[state]) > 1 and context.text:
                 place = f"Place: {view.contents.names[state]}\n"
                 asked = f"Memories:\n{context.text}\nWays on:"
                 assert any(place in text and asked in text for text in prompts)
             policy.write(row["edge"])
+        (summary,) = [row for row in chain.rows(cell, "summary") if row["seed"] == 1]
+        walked = {row["edge"] for row in walk}
+        assert summary["exposed_transitions"] == len(exposed) / len(walked) > 0.5
 
 
 def test_a_run_again_asks_for_nothing_and_writes_the_same_bytes(chain, tmp_path, monkeypatch):
@@ -435,7 +439,6 @@ def test_a_ranking_that_depends_on_the_encoding_shows_as_retrieval(chain, tmp_pa
     assert free["mismatches"] > STEPS
     # Under its own encoding each replay is still what was live.
     assert free["abs_difference"] == 0
-    assert rows["model", "all"]["retrieval"] != 0
     for row in rows.values():
         total = row["trajectory"] + row["reading"] + row["retrieval"]
         assert total == pytest.approx(row["live"])

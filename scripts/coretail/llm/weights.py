@@ -7,7 +7,6 @@ Every part is checked against its size and SHA-256 and so is the whole, which ge
 then; an interrupted fetch goes on behind the last complete part.
 """
 
-import fcntl
 import functools
 import hashlib
 import json
@@ -24,6 +23,7 @@ from typing import IO, Protocol
 
 from coretail.errors import InputError
 from coretail.llm.registry import Part, RegisteredModel
+from coretail.locks import locked
 
 _BLOCK = 1 << 20
 _REPORT_SECONDS = 5.0
@@ -132,7 +132,8 @@ def obtain(
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path.with_suffix(".lock"), model, report):
+        waiting = f"{model.name}: another process is fetching the weights; waiting for it"
+        with locked(path.with_suffix(".lock"), waiting, report):
             if not present(model, cache):
                 _fetch(model, path, report)
                 _write_note(_note_path(path, cache_directory(cache)), path.stat(), model.sha256)
@@ -322,17 +323,6 @@ def _bytes_below(directory: Path) -> int:
             with suppress(FileNotFoundError):
                 total += os.stat(os.path.join(parent, name)).st_size
     return total
-
-
-@contextmanager
-def _locked(path: Path, model: RegisteredModel, report: Report) -> Iterator[None]:
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(f"{model.name}: another process is fetching the weights; waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _note_path(path: Path, cache: Path) -> Path:

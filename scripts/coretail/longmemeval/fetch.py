@@ -4,7 +4,6 @@ What has arrived lies in a partial file beside the target, named after the expec
 bytes of another file are never continued. The target gets its name only when the whole is right.
 """
 
-import fcntl
 import hashlib
 import http.client
 import re
@@ -12,13 +11,13 @@ import shutil
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
 from coretail.errors import InputError
+from coretail.locks import locked
 
 Report = Callable[[str], None]
 
@@ -71,7 +70,8 @@ def fetch(url: str, sha256: str, path: Path, report: Report, pause: float = 2.0)
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path.with_name(f"{path.name}.lock"), shown, report):
+        lock = path.with_name(f"{path.name}.lock")
+        with locked(lock, f"{shown}: another process is fetching it; waiting", report):
             if not (path.is_file() and _digest(path).hexdigest() == sha256):
                 partial = path.with_name(f"{path.name}.{sha256[:12]}.partial")
                 _Fetch(url, shown, partial, report).run(pause)
@@ -216,14 +216,3 @@ def _without_secrets(url: str) -> str:
             "or the path of a file that is here already."
         )
     return f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}"
-
-
-@contextmanager
-def _locked(path: Path, shown: str, report: Report) -> Iterator[None]:
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(f"{shown}: another process is fetching it; waiting")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
