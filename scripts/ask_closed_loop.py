@@ -1,4 +1,4 @@
-"""Ask a model where transitions lead on a way that it went itself, from what its memory shows."""
+"""Ask a model where transitions lead on its own trajectories, from what its memory shows."""
 
 from _asking import asked_table
 from _entry import Job, run

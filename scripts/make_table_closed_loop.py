@@ -206,13 +206,13 @@ def cell_table(rows: Rows) -> tables.TableSpec:
         caption=(
             f"{first['family']}, |V| = {first['n_nodes']}, {first['n_steps']} steps, "
             f"{first['n_seeds']} seeds; companion of Table 3. The memory's context stands in the "
-            "prompt that chooses the action, so that each cell goes its own way. Tokens: prompt "
-            "tokens per step that called the model in order to act, as reported. Tail error: mean "
-            "loss at the states that random agents visit least in the same world, the tail set "
-            "common to all cells; own: at each run's own least visited half. Means over seeds "
-            "with t intervals. First, repeated: at first and at repeated meetings of state and "
-            "action. n: scored predictions at the common tail set, those of them at repeated "
-            "meetings, and those at the own tail set."
+            "prompt that chooses the action, so that each cell has its own trajectory. Tokens: "
+            "prompt tokens per step that called the model in order to act, as reported. Tail "
+            "error: mean loss at the states that random agents visit least in the same world, the "
+            "tail set common to all cells; own: at each run's own least visited half; all: over "
+            "all steps. Means over seeds with t intervals. First, repeated: at first and at "
+            "repeated meetings of state and action. n: scored predictions at the common tail set, "
+            "those of them at repeated meetings, and those at the own tail set."
         ),
         columns=(
             tables.Column("Policy", ("policy",), tables.text(), "left"),

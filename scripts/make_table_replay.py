@@ -18,7 +18,7 @@ from coretail.render import tables
 
 PREDICTORS = ("vote", "model")
 STEPS = {"tail": "tail", "all": ""}
-# Of one seed by (encoding, way): a replay's steps, and losses.
+# Of one seed by (encoding, trajectory): a replay's steps, and losses.
 Replays = dict[tuple[str, str], Rows]
 Crossed = dict[tuple[str, str], Losses]
 
@@ -31,23 +31,23 @@ def main(job: Job) -> None:
     competent = competent_models(job)
     parts: Rows = []
     seeds: Rows = []
-    for ways in both_encodings(runs):
-        actor = ways["compact"]
-        again = {seed: crossed(replays, ways, seed) for seed in actor.summary}
-        replies = {seed: crossed(asked, ways, seed) for seed in actor.summary}
+    for acted in both_encodings(runs):
+        actor = acted["compact"]
+        again = {seed: crossed(replays, acted, seed) for seed in actor.summary}
+        replies = {seed: crossed(asked, acted, seed) for seed in actor.summary}
         changed = {
             seed: {
-                way: changed_steps(
+                walked: changed_steps(
                     rankings(own.steps[seed]),
-                    *(rankings(again[seed][shown, way]) for shown in ENCODINGS),
+                    *(rankings(again[seed][shown, walked]) for shown in ENCODINGS),
                 )
-                for way, own in ways.items()
+                for walked, own in acted.items()
             }
             for seed in actor.summary
         }
         checks = {
-            "abs_difference": max(exactness(ways, seed, again[seed]) for seed in again),
-            "mismatches": sum(mismatches(ways, seed, again[seed]) for seed in again),
+            "abs_difference": max(exactness(acted, seed, again[seed]) for seed in again),
+            "mismatches": sum(mismatches(acted, seed, again[seed]) for seed in again),
             "competent": competent[actor.model],
         }
         for predictor, steps in itertools.product(PREDICTORS, STEPS):
@@ -62,11 +62,11 @@ def main(job: Job) -> None:
                 losses = (
                     asked_of(replies[seed], seed)
                     if predictor == "model"
-                    else voted_of(ways, again[seed], seed)
+                    else voted_of(acted, again[seed], seed)
                 )
                 apart[seed] = take_apart(losses, changed[seed], STEPS[steps])
                 seeds.append(seed_row(key, cell, apart[seed]))
-            parts.append(parts_row(key, ways, apart) | checks)
+            parts.append(parts_row(key, acted, apart) | checks)
     for row in parts:
         shown = row["reading_difference"] in ("lower", "higher")
         row["conclusive"] = shown and row["competent"]
@@ -96,12 +96,12 @@ def by_run(rows: Rows) -> dict[tuple[str, str, int], Rows]:
 
 
 def crossed(
-    rows: Mapping[tuple[str, str, int], Rows], ways: Mapping[str, Runs], seed: int
+    rows: Mapping[tuple[str, str, int], Rows], acted: Mapping[str, Runs], seed: int
 ) -> Replays:
-    """Return the rows of one seed by (encoding, way)."""
+    """Return the rows of one seed by (encoding, trajectory)."""
     return {
-        (shown, way): rows[shown, own.driver, seed]
-        for way, own in ways.items()
+        (shown, walked): rows[shown, own.driver, seed]
+        for walked, own in acted.items()
         for shown in ENCODINGS
     }
 
@@ -115,21 +115,21 @@ def both_encodings(runs: Mapping[str, Runs]) -> Iterator[dict[str, Runs]]:
         If an encoding is missing, or its runs are no partners.
     """
     for actor in dict.fromkeys((own.model, own.policy) for own in runs.values()):
-        ways = {own.encoding: own for own in runs.values() if (own.model, own.policy) == actor}
-        if set(ways) != set(ENCODINGS):
+        acted = {own.encoding: own for own in runs.values() if (own.model, own.policy) == actor}
+        if set(acted) != set(ENCODINGS):
             raise InputError(
-                f"replay: {actor[0]} acted with {actor[1]} in {sorted(ways)} alone; put both "
+                f"replay: {actor[0]} acted with {actor[1]} in {sorted(acted)} alone; put both "
                 "encodings into memory.closed_loop.cells"
             )
-        check_pairs(ways["compact"], ways["verbose"])
-        yield ways
+        check_pairs(acted["compact"], acted["verbose"])
+        yield acted
 
 
-def voted_of(ways: Mapping[str, Runs], again: Replays, seed: int) -> Crossed:
+def voted_of(acted: Mapping[str, Runs], again: Replays, seed: int) -> Crossed:
     """Return the losses of vote."""
     return {
-        (shown, way): free_losses(ways[way].walk[seed], steps, "vote")
-        for (shown, way), steps in again.items()
+        (shown, walked): free_losses(acted[walked].walk[seed], steps, "vote")
+        for (shown, walked), steps in again.items()
     }
 
 
@@ -143,20 +143,20 @@ def rankings(rows: Rows) -> list[str]:
     return [row["ranking"] for row in rows]
 
 
-def mismatches(ways: Mapping[str, Runs], seed: int, again: Replays) -> int:
+def mismatches(acted: Mapping[str, Runs], seed: int, again: Replays) -> int:
     """Return how many rankings of all replays are not as recorded."""
     return sum(
-        len(changed_steps(rankings(ways[way].steps[seed]), rankings(steps)))
-        for (_, way), steps in again.items()
+        len(changed_steps(rankings(acted[walked].steps[seed]), rankings(steps)))
+        for (_, walked), steps in again.items()
     )
 
 
-def exactness(ways: Mapping[str, Runs], seed: int, again: Replays) -> float:
+def exactness(acted: Mapping[str, Runs], seed: int, again: Replays) -> float:
     """Return the largest |replay - live| of a step's loss under the run's own encoding."""
     differences = []
-    for (way, own), predictor in itertools.product(ways.items(), ("top1", "vote")):
+    for (walked, own), predictor in itertools.product(acted.items(), ("top1", "vote")):
         live = free_losses(own.walk[seed], own.steps[seed], predictor)
-        replayed = free_losses(own.walk[seed], again[way, way], predictor)
+        replayed = free_losses(own.walk[seed], again[walked, walked], predictor)
         differences += [abs(live.steps[s][1] - replayed.steps[s][1]) for s in live.steps]
     return max(differences)
 
@@ -166,23 +166,23 @@ def seed_row(key: dict[str, Any], cell: Mapping[str, Any], found: Parts) -> dict
     return {
         **key,
         **{name: cell[name] for name in ("family", "n_nodes", "seed")},
-        **{f"{shown}_on_{way}": loss for (shown, way), loss in found.losses.items()},
-        **{f"n_on_{way}": n for way, n in found.n_steps.items()},
+        **{f"{shown}_on_{walked}": loss for (shown, walked), loss in found.losses.items()},
+        **{f"n_on_{walked}": n for walked, n in found.n_steps.items()},
         **{term: getattr(found, term) for term in TERMS},
     }
 
 
 def parts_row(
-    key: dict[str, Any], ways: Mapping[str, Runs], apart: Mapping[int, Parts]
+    key: dict[str, Any], acted: Mapping[str, Runs], apart: Mapping[int, Parts]
 ) -> dict[str, Any]:
     """Return the parts of a live difference over seeds."""
-    cell = next(iter(ways["compact"].summary.values()))
+    cell = next(iter(acted["compact"].summary.values()))
     found = {
         term: compare_values([getattr(parts, term) for parts in apart.values()], [0.0] * len(apart))
         for term in TERMS
     }
     live = found["live"]
-    excluded = any(own.excluded for own in ways.values())
+    excluded = any(own.excluded for own in acted.values())
     return {
         **key,
         **{name: cell[name] for name in ("family", "n_nodes", "tau")},
@@ -197,7 +197,7 @@ def parts_row(
         "detectable": live.detectable,
         "detectable_trajectory": found["trajectory"].detectable,
         "reading_difference": "excluded" if excluded else live.reading,
-        "marked": max(own.marked for own in ways.values()),
+        "marked": max(own.marked for own in acted.values()),
         "reason": live.difference.reason,
     }
 
@@ -223,11 +223,12 @@ def table(rows: Rows) -> tables.TableSpec:
         caption=(
             f"{first['family']}, |V| = {first['n_nodes']}, {first['n_steps']} steps, "
             f"{first['n_seeds']} seeds. Live difference: loss of the compact encoding minus that "
-            "of the verbose, each on the way that the model went with it. It is the sum of what "
-            "the way makes (trajectory), of the other encoding read on the same way (reading), "
-            "and of steps at which the rankings differ (retrieval), each the mean of both orders; "
-            "means over seeds with t intervals. Steps: those at the common tail set, or all. n: "
-            "scored steps. Detectable: the smallest live difference shown with power 0.8."
+            "of the verbose, each on the trajectory that the model took with it. It is the sum of "
+            "what the trajectory makes, of the other encoding read on the same trajectory "
+            "(reading), and of steps at which the rankings differ (retrieval), each the mean of "
+            "both orders; means over seeds with t intervals. Steps: those at the common tail set, "
+            "or all. n: scored steps. Detectable: the smallest live difference shown with power "
+            "0.8."
         ),
         columns=(
             tables.Column("Predictor", ("predictor",), tables.text(), "left"),

@@ -1,4 +1,4 @@
-"""Replay the ways that a model went with a memory policy through that policy, in each encoding."""
+"""Replay what a model walked with a memory policy through that policy, in each encoding."""
 
 import pyarrow as pa
 

@@ -1359,13 +1359,13 @@ SCHEMAS: dict[str, Schema] = {
         _SEED,
         *(
             _field(
-                f"{shown}_on_{way}",
+                f"{shown}_on_{walked}",
                 pa.float64(),
-                f"loss of the {shown} encoding on the trajectory of the {way} one",
+                f"loss of the {shown} encoding on the trajectory of the {walked} one",
                 True,
             )
             for shown in ("compact", "verbose")
-            for way in ("compact", "verbose")
+            for walked in ("compact", "verbose")
         ),
         _field("n_on_compact", pa.int64(), "scored steps of the compact encoding's trajectory"),
         _field("n_on_verbose", pa.int64(), "scored steps of the verbose encoding's trajectory"),

@@ -122,7 +122,7 @@ class Chain:
         )
 
     def replay(self, policy, encoding):
-        """Replay one memory's ways."""
+        """Replay one memory's trajectories."""
         self.run(
             replay_closed_loop.main,
             ASK,
@@ -132,7 +132,7 @@ class Chain:
         )
 
     def ask(self, policy, encoding, shown):
-        """Ask the model on one memory's ways."""
+        """Ask the model on one memory's trajectories."""
         self.run(
             ask_closed_loop.main,
             ASK,

@@ -42,14 +42,15 @@ def test_parts_by_hand():
         ("verbose", "verbose"): 0.75,
     }
     assert found.n_steps == {"compact": 2, "verbose": 4}
-    # Live 0.5 - 0.75; the way (0.5 - 0.5 + 1 - 0.75) / 2, the encoding (0.5 - 1 + 0.5 - 0.75) / 2.
+    # Live 0.5 - 0.75; the trajectory (0.5 - 0.5 + 1 - 0.75) / 2; the encoding
+    # (0.5 - 1 + 0.5 - 0.75) / 2.
     assert (found.live, found.trajectory, found.reading) == (-0.25, 0.125, -0.375)
     assert found.retrieval == 0
 
 
 def test_steps_with_another_ranking_are_retrieval():
     found = take_apart(CROSSED, {"compact": set(), "verbose": {2, 3}})
-    # Step 2 of four on the one way, halved by the mean of both.
+    # Step 2 of four on the one trajectory, halved by the mean of both.
     assert (found.reading, found.retrieval) == (-0.25, -0.125)
     assert (found.live, found.trajectory) == (-0.25, 0.125)
     everywhere = take_apart(CROSSED, {"compact": {0, 1}, "verbose": {0, 1, 2, 3}})

@@ -145,8 +145,8 @@ rule ask_policies:
         "../../scripts/ask_policies.py"
 
 
-# In the closed loop the model acts with a policy, and predicts on the way that it then went; on that
-# way the policy is also replayed, in the encodings that it has in any run.
+# In the closed loop the model acts with a policy, and predicts on the trajectory that it then took; on
+# that trajectory the policy is also replayed, in both encodings.
 rule roll_closed_loop:
     input:
         agents="results/memory/trajectories/agents.parquet",

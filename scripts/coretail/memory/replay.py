@@ -1,16 +1,16 @@
 """Frozen-trajectory replay: what makes two encodings of one memory differ in the closed loop.
 
-Two encodings of one policy lead an agent on different ways, and on its own way each has some loss.
-Replaying both encodings on both ways gives four losses L(encoding, way), which part the live
-difference L(e, way of e) - L(f, way of f) into
+Two encodings of one policy lead an agent on different trajectories, and on its own each has some
+loss. Replaying both encodings on both trajectories gives four losses L(encoding, trajectory), which
+part the live difference L(e, trajectory of e) - L(f, trajectory of f) into
 
-* *trajectory*: the same encoding on the one way and on the other,
-* *reading*: the one encoding and the other on the same way, where both rank alike,
+* *trajectory*: the same encoding on the one trajectory and on the other,
+* *reading*: the one encoding and the other on the same trajectory, where both rank alike,
 * *retrieval*: the same, where they do not. Encodings of one policy share the ranking map, so there
   is nothing of it (Theorem A.7); that is counted by the rankings' hashes, not assumed.
 
-A difference can be parted in two orders, first the way and then the encoding or the other way
-round. Each part is the mean of both orders (the Shapley value), so that parts sum to the live
+A difference can be parted in two orders, first the trajectory and then the encoding or the reverse.
+Each part is the mean of both orders (the Shapley value), so that parts sum to the live
 difference whatever the interaction is.
 """
 
@@ -31,11 +31,11 @@ class Parts:
     Attributes
     ----------
     losses : dict
-        Mean loss by (encoding, way); None where no step was scored.
+        Mean loss by (encoding, trajectory); None where no step was scored.
     n_steps : dict
-        Steps by way that are scored under both encodings.
+        Steps by trajectory that are scored under both encodings.
     live
-        L(first, way of first) - L(second, way of second); None where a loss is.
+        L(first, trajectory of first) - L(second, trajectory of second); None where a loss is.
     trajectory, reading, retrieval
         Its parts, which sum to it; None where it is.
     """
@@ -58,10 +58,11 @@ def take_apart(
     Parameters
     ----------
     losses
-        By (encoding, way), both of :data:`ENCODINGS`, each with steps as its parts. On either way
-        only steps count that are scored under both encodings.
+        By (encoding, trajectory), a trajectory being named by the encoding that led to it; both of
+        :data:`ENCODINGS`, each with steps as its parts. Only steps count that are scored under
+        both encodings.
     changed
-        Per way the steps at which the rankings are not all the same.
+        Per trajectory the steps at which the rankings are not all the same.
     prefix
         Strata that count: ``tail``, or all for an empty text.
     """
@@ -69,22 +70,22 @@ def take_apart(
     means: dict[tuple[str, str], float | None] = {}
     effects: dict[str, dict[bool, float]] = {}
     n_steps = {}
-    for way in ENCODINGS:
-        one, other = losses[first, way], losses[second, way]
+    for walked in ENCODINGS:
+        one, other = losses[first, walked], losses[second, walked]
         common = [
             step
             for step in one.steps
             if step in other.steps and one.strata[step].startswith(prefix)
         ]
-        n_steps[way] = len(common)
-        means[first, way] = one.mean(prefix, common)
-        means[second, way] = other.mean(prefix, common)
+        n_steps[walked] = len(common)
+        means[first, walked] = one.mean(prefix, common)
+        means[second, walked] = other.mean(prefix, common)
         weight = sum(one.steps[step][0] for step in common)
-        effects[way] = {
+        effects[walked] = {
             differs: sum(
                 (one.steps[step][1] - other.steps[step][1]) / weight
                 for step in common
-                if (step in changed[way]) is differs
+                if (step in changed[walked]) is differs
             )
             for differs in (False, True)
         }
