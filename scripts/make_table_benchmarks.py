@@ -8,8 +8,8 @@ from _gate import competent_models
 from _policies import Rows
 from _tables import write_texts
 from coretail import artefacts, stats
-from coretail.claims import exact_interval
 from coretail.render import tables
+from coretail.stats import exact_interval
 
 MULTI_SESSION = "longmemeval_multi_session"
 MEMORIES = ("graph", "ctwm")
@@ -164,13 +164,13 @@ def not_run(setting: str, label: str, data: str, judge: str, why: str) -> Rows:
 
 def outcome(n: int, successes: int, policy: str) -> dict[str, Any]:
     """Return successes of n with the exact interval of their share."""
-    low, high = exact_interval(successes, n) if n else (None, None)
+    interval = exact_interval(successes, n)
     return {
         "n": n,
         "successes": successes,
-        "share": successes / n if n else None,
-        "share_low": low,
-        "share_high": high,
+        "share": interval.estimate,
+        "share_low": interval.low,
+        "share_high": interval.high,
         "reason": "" if n else f"no outcome with {policy}",
     }
 

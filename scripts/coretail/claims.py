@@ -15,12 +15,12 @@ from statistics import median
 from typing import Any
 
 import pyarrow as pa
-from scipy import special
 
 from coretail import artefacts
 from coretail.config import read_yaml
 from coretail.errors import InputError
 from coretail.schemas import SCHEMAS
+from coretail.stats import exact_interval
 
 REPRODUCED = "reproduced"
 SELECTED = "consistent, definition selected"
@@ -31,7 +31,6 @@ NOT_TESTABLE = "not testable here"
 VERDICTS = (REPRODUCED, SELECTED, SAME_DIRECTION, NOT_REPRODUCED, CONTRADICTED, NOT_TESTABLE)
 
 # Level of the tables' intervals, and of the exact ones made here; a p below ALPHA is significant.
-LEVEL = 0.95
 ALPHA = 0.05
 
 # Per way to take a number from rows: the fields that it needs, and those that it may have.
@@ -884,8 +883,11 @@ def _judge_proportion(claim: Claim, answer: Answer) -> tuple[str, str]:
         return NOT_TESTABLE, answer.reason or "no case"
     if (count, answer.n) == (claim.paper.count, claim.paper.n):
         return REPRODUCED, "the same count"
-    low, high = exact_interval(round(count), answer.n)
+    interval = exact_interval(round(count), answer.n)
+    low, high = interval.low, interval.high
     assert claim.paper.value is not None
+    assert low is not None
+    assert high is not None
     agrees = low <= claim.paper.value <= high
     what = "holds" if agrees else "does not hold"
     why = f"the exact interval [{_number(low)}, {_number(high)}] {what} the paper's share"
@@ -1011,14 +1013,6 @@ _RULES: dict[str, Callable[[Claim, Answer], tuple[str, str]]] = {
     "equivalence": _judge_equivalence,
     "proposition": _judge_proposition,
 }
-
-
-def exact_interval(count: int, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return Clopper and Pearson's exact interval of a proportion (1934)."""
-    tail = (1 - level) / 2
-    low = 0.0 if count == 0 else float(special.betaincinv(count, n - count + 1, tail))
-    high = 1.0 if count == n else float(special.betaincinv(count + 1, n - count, 1 - tail))
-    return low, high
 
 
 def _values(answer: Answer) -> tuple[float, float | None, float | None]:

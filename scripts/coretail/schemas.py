@@ -95,7 +95,7 @@ def _difference(name: str) -> tuple[pa.Field, ...]:
 _PLAYER = _field("model", TEXT, "language model that played")
 _GAME = _field("game", pa.string(), "game: its task and trial")
 _TASK_TYPE = _field("task_type", TEXT, "one of ALFWorld's six task types")
-_DATA = _field("data", TEXT, "benchmark, or stand-in for self-made games")
+_GAMES_DATA = _field("data", TEXT, "benchmark, or stand-in for self-made games")
 _COMPETENT = _field("competent", pa.bool_(), "whether the model passes the competence gate")
 _REPLAY = (
     _field("model", TEXT, "language model that acts, and predicts where predictor is model"),
@@ -141,7 +141,7 @@ _EPISODE = (
     _field("setting", TEXT, "short_walk, long_walk, one_shot or three_shot"),
     _POLICY,
     _ENCODING,
-    _DATA,
+    _GAMES_DATA,
     _field("episode", pa.int32(), "place of the game among those played"),
     _GAME,
 )
@@ -1635,7 +1635,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("episode", pa.int32(), "place among the games that are played; null if not", True),
         _GAME,
         _TASK_TYPE,
-        _DATA,
+        _GAMES_DATA,
         _field("task", pa.string(), "the task in words; null for a game that cannot be read", True),
         _field("walkthrough", pa.int32(), "commands of the game's own solution", True),
         _field("sha256", pa.string(), "SHA-256 of the game file", True),
@@ -1715,7 +1715,7 @@ SCHEMAS: dict[str, Schema] = {
         "ALFWorld: CTWM against graph memory, paired by game; one row per setting and encodings",
         _PLAYER,
         _field("configuration", TEXT, "alfworld_ and the setting"),
-        _DATA,
+        _GAMES_DATA,
         _field("encoding", TEXT, "CTWM's encoding: compact or verbose"),
         _field("reference_encoding", TEXT, "graph memory's encoding: compact or verbose"),
         _field("n", pa.int32(), "games played with both"),
@@ -1743,7 +1743,7 @@ SCHEMAS: dict[str, Schema] = {
         "ALFWorld: what one memory's episodes cost and won; one row per setting and memory",
         _PLAYER,
         _field("setting", TEXT, "alfworld_ and the setting"),
-        _DATA,
+        _GAMES_DATA,
         _POLICY,
         _ENCODING,
         _field("n", pa.int32(), "games played"),
@@ -1792,9 +1792,7 @@ SCHEMAS: dict[str, Schema] = {
             "accuracy of CTWM minus graph memory, compact",
             "90% interval, which two one-sided tests at 5% invert",
         ),
-        _field(
-            "accuracy_detectable", pa.float64(), "smallest one shown with power 0.8", True
-        ),
+        _field("accuracy_detectable", pa.float64(), "smallest one shown with power 0.8", True),
         _field("margin", pa.float64(), "largest difference that counts as parity"),
         _field("floor", pa.float64(), "least accuracy of the better one at which parity is tested"),
         _field("parity", TEXT, "shown, not shown, not testable or not run"),
@@ -1818,7 +1816,9 @@ SCHEMAS: dict[str, Schema] = {
         _field("n_pairs", pa.int32(), "games or questions that graph memory has, too", True),
         _field("only_own", pa.int32(), "those that succeed with this memory alone", True),
         _field("only_graph", pa.int32(), "those that succeed with graph memory alone", True),
-        _field("mcnemar_p", pa.float64(), "McNemar's exact p; null without a discordant pair", True),
+        _field(
+            "mcnemar_p", pa.float64(), "McNemar's exact p; null without a discordant pair", True
+        ),
         _field(
             "reading_difference",
             TEXT,

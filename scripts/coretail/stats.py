@@ -309,12 +309,7 @@ def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interva
     InputError
         If not 0 ≤ successes ≤ trials, or the level is not between 0 and 1.
     """
-    _check_level(level)
-    if not 0 <= successes <= trials:
-        raise InputError(
-            f"wilson_interval: {successes} successes of {trials} trials; "
-            "give 0 <= successes <= trials"
-        )
+    _check_trials("wilson_interval", successes, trials, level)
     if trials == 0:
         return Interval(0, None, None, None, level, "no trials")
     z2 = float(special.ndtri(0.5 + level / 2)) ** 2
@@ -324,6 +319,24 @@ def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interva
     low = 0.0 if successes == 0 else centre - half
     high = 1.0 if successes == trials else centre + half
     return Interval(trials, share, low, high, level)
+
+
+def exact_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
+    """Return a share and its exact interval (Clopper and Pearson, 1934).
+
+    Raises
+    ------
+    InputError
+        If not 0 ≤ successes ≤ trials, or the level is not between 0 and 1.
+    """
+    _check_trials("exact_interval", successes, trials, level)
+    if trials == 0:
+        return Interval(0, None, None, None, level, "no trials")
+    outside = (1 - level) / 2
+    failures = trials - successes
+    low = float(special.betaincinv(successes, failures + 1, outside)) if successes else 0.0
+    high = float(special.betaincinv(successes + 1, failures, 1 - outside)) if failures else 1.0
+    return Interval(trials, successes / trials, low, high, level)
 
 
 def binomial_band(
@@ -793,6 +806,14 @@ def _stationary_steps(n: int, block: int, rng: np.random.Generator) -> NDArray[n
     starts = rng.integers(n, size=len(first))
     lengths = np.diff(first, append=n)
     return (np.repeat(starts - first, lengths) + np.arange(n)) % n
+
+
+def _check_trials(caller: str, successes: int, trials: int, level: float) -> None:
+    _check_level(level)
+    if not 0 <= successes <= trials:
+        raise InputError(
+            f"{caller}: {successes} successes of {trials} trials; give 0 <= successes <= trials"
+        )
 
 
 def _check_level(level: float) -> None:

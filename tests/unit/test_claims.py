@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import yaml
-from scipy import stats as reference
 
 from coretail import artefacts, claims
 from coretail.claims import Answer, Point
@@ -196,12 +195,6 @@ def test_labels_of_one_group_are_not_compared(one):
 )
 def test_a_proportion_by_its_exact_interval(one, paper, options, count, n, expected):
     assert verdict(one("proportion", paper, **options), count, n=n) == expected
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 54), (1, 18), (5, 6), (77, 77)])
-def test_the_exact_interval_agrees_with_scipy(count, n):
-    expected = reference.binomtest(count, n).proportion_ci(0.95, method="exact")
-    assert claims.exact_interval(count, n) == pytest.approx((expected.low, expected.high))
 
 
 @pytest.mark.parametrize(

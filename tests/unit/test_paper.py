@@ -22,6 +22,7 @@ from coretail.render.tables import (
     Column,
     TableSpec,
     decimal,
+    escape_latex,
     html_page,
     text,
     to_html,
@@ -119,6 +120,10 @@ def test_long_texts_wrap_in_a_longtable_where_lines_would_not_fit():
     # Both exceed the bound of a column's wish, so they share alike what n (1 + 2 of 150) leaves.
     assert shares == [pytest.approx((0.94 - 3 / 150) / 2, abs=1e-3)] * 2
     assert wide.count("r@{}}") == 1
+
+
+def test_a_hat_and_brackets_are_mathematics():
+    assert escape_latex("α̂ = ⌈x̂⌉") == r"$\hat{\alpha}$ = $\lceil\hat{x}\rceil$"
 
 
 def test_a_caption_is_its_first_paragraph_and_the_rest():

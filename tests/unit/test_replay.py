@@ -1,5 +1,7 @@
 """A live difference taken apart: by hand, as a sum, with a ranking that is broken; Figure 6."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +112,19 @@ def test_parts_sum_to_the_live_difference(ways):
         assert found.retrieval == 0
 
 
+def test_rounding_is_no_difference():
+    # 0.1 + 0.2 is not 0.3.
+    crossed = {
+        cell: losses(1, 1, 0, weights=[0.1, 0.2, 0.3])
+        if cell[0] == "compact"
+        else losses(0, 0, 1, weights=[0.1, 0.2, 0.3])
+        for cell in itertools.product(ENCODINGS, repeat=2)
+    }
+    found = take_apart(crossed, NOTHING)
+    assert found.losses["compact", "compact"] != found.losses["verbose", "verbose"]
+    assert [getattr(found, term) for term in TERMS] == [0] * 4
+
+
 def test_changed_steps():
     assert changed_steps(["a", "b"], ["a", "b"], ["a", "b"]) == set()
     assert changed_steps(["a", "b", "c"], ["a", "x", "c"], ["a", "x", "y"]) == {1, 2}
@@ -178,6 +193,16 @@ def test_figure_shows_means_intervals_and_seeds(tmp_path):
     for name in ("a", "b"):
         save_figure(figure_replay(rows(), seeds()), tmp_path / f"{name}.png")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_figure_of_no_difference_has_an_axis():
+    nothing = dict.fromkeys(TERMS, 0.0) | {
+        f"{term}{end}": None for term in TERMS for end in ("_low", "_high")
+    }
+    points = [seed | dict.fromkeys(TERMS, 0.0) for seed in seeds()]
+    fig = figure_replay(rows(**nothing), points)
+    low, high = fig.axes[0].get_ylim()
+    assert low <= -0.05 < 0.05 <= high
 
 
 def test_figure_without_values():

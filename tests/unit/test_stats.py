@@ -14,6 +14,7 @@ from coretail.stats import (
     binomial_band,
     difference_interval,
     equivalence,
+    exact_interval,
     fisher_p,
     line,
     mcnemar_exact,
@@ -158,18 +159,22 @@ def test_difference_says_why_it_is_undefined(first, second, n, estimate, reason)
     assert (result.low, result.high) == (None, None)
 
 
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_agrees_with_scipy(case):
+@pytest.mark.parametrize(
+    ("interval", "method"), [(wilson_interval, "wilson"), (exact_interval, "exact")]
+)
+@given(case=st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_intervals_of_a_share_agree_with_scipy(interval, method, case):
     successes, trials = case
-    result = wilson_interval(successes, trials)
-    expected = reference.binomtest(successes, trials).proportion_ci(method="wilson")
+    result = interval(successes, trials)
+    expected = reference.binomtest(successes, trials).proportion_ci(method=method)
     assert result.estimate == successes / trials
     assert result.low == pytest.approx(expected.low, abs=1e-12)
     assert result.high == pytest.approx(expected.high, abs=1e-12)
 
 
-def test_wilson_of_no_trials_says_so():
-    result = wilson_interval(0, 0)
+@pytest.mark.parametrize("interval", [wilson_interval, exact_interval])
+def test_an_interval_of_no_trials_says_so(interval):
+    result = interval(0, 0)
     assert (result.estimate, result.low, result.high) == (None, None, None)
     assert result.reason == "no trials"
 

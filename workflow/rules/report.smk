@@ -81,7 +81,7 @@ rule make_paper:
     params:
         spec=spec(
             "make_paper",
-            *[name for name in SPECS if name.startswith(("make_", "plot_"))],
+            *[name for name in SPECS if name.startswith(("make_table", "plot_"))],
             # The ledger judges all of them, and stands at the end.
             sections=[*SECTIONS[1:], SECTIONS[0]],
             captions=CAPTIONS,

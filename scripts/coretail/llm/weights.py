@@ -16,8 +16,8 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Protocol
 

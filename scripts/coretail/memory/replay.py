@@ -14,6 +14,7 @@ Each part is the mean of both orders (the Shapley value), so that parts sum to t
 difference whatever the interaction is.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from coretail.memory.comparison import Losses
 ENCODINGS = ("compact", "verbose")
 """The first encoding's loss minus the second's is the difference."""
 TERMS = ("live", "trajectory", "reading", "retrieval")
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,12 @@ def take_apart(
         means[second, walked] = other.mean(prefix, common)
         weight = sum(one.steps[step][0] for step in common)
         effects[walked] = {
-            differs: sum(
-                (one.steps[step][1] - other.steps[step][1]) / weight
+            differs: math.fsum(
+                one.steps[step][1] - other.steps[step][1]
                 for step in common
                 if (step in changed[walked]) is differs
             )
+            / (weight or 1.0)
             for differs in (False, True)
         }
     own, crossed = means[first, first], means[first, second]
@@ -96,11 +99,16 @@ def take_apart(
     return Parts(
         losses=means,
         n_steps=n_steps,
-        live=own - theirs,
-        trajectory=((own - crossed) + (back - theirs)) / 2,
-        reading=(effects[first][False] + effects[second][False]) / 2,
-        retrieval=(effects[first][True] + effects[second][True]) / 2,
+        live=_exact(own - theirs),
+        trajectory=_exact(((own - crossed) + (back - theirs)) / 2),
+        reading=_exact((effects[first][False] + effects[second][False]) / 2),
+        retrieval=_exact((effects[first][True] + effects[second][True]) / 2),
     )
+
+
+def _exact(difference: float) -> float:
+    """Return a difference of means, 0 where it is the rounding of their sums alone."""
+    return 0.0 if abs(difference) < _ROUNDING else difference
 
 
 def changed_steps(recorded: Sequence[str], *replays: Sequence[str]) -> set[int]:

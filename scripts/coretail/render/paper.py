@@ -13,7 +13,7 @@ _PREAMBLE = r"""\documentclass[10pt]{article}
 \usepackage{array,booktabs,caption,graphicx,longtable}
 % Tables and figures keep the paper's numbers, which stand in their titles.
 \captionsetup{labelformat=empty,justification=raggedright,singlelinecheck=false}
-\setlength{\LTcapwidth}{\linewidth}
+\setlength{\LTcapwidth}{\textwidth}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 % Scales what is wider than the page down to it.

@@ -26,6 +26,8 @@ _TERMS = {
 }
 # Per set of steps its name, and the place of its marks beside the term's.
 _STEPS = {"tail": ("common tail set", -0.16), "all": ("all steps", 0.16)}
+# The y axis reaches at least so far from 0, so that rounding is not blown up.
+_LEAST = 0.05
 _KEYS = ("model", "policy", "predictor", "steps")
 
 
@@ -71,6 +73,8 @@ def figure_replay(rows: Sequence[Row], seeds: Sequence[Row]) -> Figure:
             _panel(ax, own, points)
             panel_title(ax, line * len(predictors) + column, _title(own))
         axes[line, 0].set_ylabel("loss, compact − verbose")
+        low, high = axes[line, 0].get_ylim()
+        axes[line, 0].set_ylim(min(low, -_LEAST), max(high, _LEAST))
     for ax in axes[-1]:
         ax.set_xticks(range(len(_TERMS)), list(_TERMS.values()))
     looks = [mark(POLICIES, name) for name in dict.fromkeys(policy for _, policy in actors)]

@@ -389,6 +389,10 @@ _SPECIAL = {
     "∞": r"$\infty$",
     "√": r"$\surd$",
     "∈": r"$\in$",
+    "⌈": r"$\lceil$",
+    "⌉": r"$\rceil$",
+    "⌊": r"$\lfloor$",
+    "⌋": r"$\rfloor$",
     "·": r"$\cdot$",
     "…": r"\dots{}",
     "’": "'",
@@ -447,18 +451,21 @@ pre { background: #f4f4f4; padding: 0.7rem; white-space: pre-wrap; max-width: 70
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789-+")
 _TO_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_PIECES = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)|([₀₁₂₃₄₅₆₇₈₉₋₊]+)|(.)", re.DOTALL)
+_PIECES = re.compile("(.)\u0302|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)|([₀₁₂₃₄₅₆₇₈₉₋₊]+)|(.)", re.DOTALL)
 
 
 def escape_latex(plain: str) -> str:
     """Return plain text as LaTeX source that any engine with UTF-8 input typesets.
 
     Special characters are escaped; Greek letters, mathematical signs, superscript and subscript
-    digits become mathematics; other characters, accented letters among them, stay.
+    digits and characters under a combining circumflex become mathematics; other characters,
+    accented letters among them, stay.
     """
 
     def piece(match: re.Match[str]) -> str:
-        raised, lowered, single = match.groups()
+        hatted, raised, lowered, single = match.groups()
+        if hatted:
+            return rf"$\hat{{{_SPECIAL.get(hatted, hatted).strip('$')}}}$"
         if raised:
             return f"$^{{{raised.translate(_RAISED)}}}$"
         if lowered:
