@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 SNAKEMAKE = .venv/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := all
-.PHONY: all env smoke test lint bench lock clean help
+.PHONY: all env smoke report test lint bench lock clean help
 
 all: env ## Environment and the main job: every table and figure (the default)
 	$(SNAKEMAKE)
@@ -20,6 +20,9 @@ env: .venv/ready ## The environment alone, in .venv, from the locked requirement
 
 smoke: env ## Every stage end to end with small sizes, in about two minutes
 	$(SNAKEMAKE) --configfile config/smoke.yaml
+
+report: env ## The same, and results/report/report.html: all of it in one file
+	$(SNAKEMAKE) report
 
 test: env ## The tests
 	.venv/bin/python -m pytest -n $(CORES)

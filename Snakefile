@@ -3,6 +3,7 @@
 #   snakemake --cores N                                    everything, with config/config.yaml
 #   snakemake --cores N --configfile config/smoke.yaml     everything, small
 #   snakemake --cores N table1 figure3                     some of it
+#   snakemake --cores N report                             one page that shows it all
 #
 # Nothing computes here: rules stand in workflow/rules, one file per stage; entry scripts in
 # scripts; the library in scripts/coretail.
@@ -19,14 +20,15 @@ include: "workflow/rules/worlds.smk"
 include: "workflow/rules/rollouts.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/memory.smk"
-include: "workflow/rules/tau.smk"
 include: "workflow/rules/longmemeval.smk"
 include: "workflow/rules/traces.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/tau.smk"
 include: "workflow/rules/alfworld.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/collect.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -39,4 +41,7 @@ rule all:
 
 onsuccess:
     if workflow.is_main_process:
-        print("Tables: results/tables (*.md to read), figures: results/figures")
+        print(
+            "Tables: results/tables (*.md to read), figures: results/figures, all of them: "
+            "results/report/paper.md"
+        )

@@ -28,6 +28,8 @@ class Job:
         The rule's specification; ``settings`` is its slice of the configuration.
     wildcards : dict
         The job's wildcards, as text.
+    config : dict
+        The whole configuration, for what runs the workflow again. No result may depend on it.
     access : dict
         How completions come (the configuration's ``llm`` block and ``models``): no part of the
         specification, since it changes no result.
@@ -40,6 +42,7 @@ class Job:
         self.spec: dict[str, Any] = snakemake.params.spec
         self.settings: dict[str, Any] = self.spec["settings"]
         self.wildcards: dict[str, str] = dict(snakemake.wildcards.items())
+        self.config: dict[str, Any] = snakemake.config
         self.access: dict[str, Any] = {
             **snakemake.config["llm"],
             "models": snakemake.config["models"],

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from _entry import Job, run
+from _gate import competent_models, gate_note
 from _tables import write_texts
 from _tau import who
 from coretail import artefacts, stats
@@ -58,7 +59,14 @@ def main(job: Job) -> None:
     )
     content = artefacts.table_of_rows("table_tau", rows)
     artefacts.write(job.output("tau"), "table_tau", content, job.spec)
-    write_texts(job, [values_table(rows, notes_on(rows, rollouts)), trend_table(rows)])
+    notes = notes_on(rows, rollouts)
+    if rollouts:
+        notes += [
+            gate_note({"model": model, "competent": competent})
+            for model, competent in competent_models(job).items()
+            if model in {rollout["model"] for rollout in rollouts}
+        ]
+    write_texts(job, [values_table(rows, notes), trend_table(rows)])
 
 
 def computed(allocation: Rows) -> Rows:

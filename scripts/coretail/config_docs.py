@@ -27,6 +27,9 @@ COMMAND = "PYTHONPATH=scripts python -m coretail.config_docs"
 # Of one of `models`: how its replies come, not what they are. No specification has these keys.
 ACCESS = ("key_env", "threads", "timeout", "prices")
 
+# They gather what all others made, so that every key reruns them.
+GATHERING = ("describe_run", "make_paper", "make_paper_pdf", "make_report")
+
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -81,6 +84,8 @@ class Key:
 def scan(folder: Path) -> dict[str, Rule]:
     """Return the rules that have a specification and outputs, those read before those that read.
 
+    Without :data:`GATHERING`.
+
     A rule's specification is the call after ``spec=`` among its ``params``: its first argument is
     the name, further texts are the rules upstream, and what it uses of the configuration are the
     chains ``config["a"]["b"]`` in it, in the functions that it calls and in the constants
@@ -106,7 +111,7 @@ def scan(folder: Path) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for path, text in texts.items():
         for name, sections in _rules(text):
-            if "output" not in sections or "params" not in sections:
+            if "output" not in sections or "params" not in sections or name in GATHERING:
                 continue
             arguments = {
                 section: _arguments(sections[section], f"{path}: rule {name}: {section}")

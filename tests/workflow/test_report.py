@@ -35,7 +35,7 @@ def report(made):
 
 def variable(report, name):
     """Return one of the values that the page's scripts draw."""
-    start = re.search(rf"^ *var {name} = ", report, re.MULTILINE)
+    start = re.search(rf'<script id="[\w-]+">\s*var {name} = ', report)
     return json.JSONDecoder().raw_decode(report, start.end())[0]
 
 

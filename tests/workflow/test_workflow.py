@@ -17,8 +17,8 @@ pytestmark = pytest.mark.workflow
 
 MODEL = registered("SmolLM2-135M-Instruct")
 MODEL_TARGETS = ["record", "table2", "figure4", "figure1_semantic", "figure_positions"]
-# They need a server or an endpoint that judges.
-ELSEWHERE = {"fetch_questions", "judge_answers"}
+# They need a server, an endpoint that judges, LaTeX.
+ELSEWHERE = {"fetch_questions", "judge_answers", "make_paper_pdf"}
 
 
 def model_is_there() -> bool:
@@ -43,6 +43,7 @@ WALK = {
     "make_table_audit",
     "make_table_spectrum",
     "plot_figure1",
+    "plot_figure1_joint",
     "plot_figure_sigma",
     "make_ledger",
 }
@@ -105,7 +106,7 @@ def test_swapping_two_numbers_reruns(workflow):
 def test_a_new_size_reruns_only_its_own_cells(workflow):
     workflow.set("  sizes: [100, 120]", "  sizes: [100, 120, 110]")
     printed = workflow.run("--dry-run")
-    assert workflow.pending() == {"build_world"} | WALK - {"plot_figure1"}
+    assert workflow.pending() == {"build_world"} | WALK - {"plot_figure1", "plot_figure1_joint"}
     assert re.search(r"^build_world +2$", printed, re.MULTILINE)
     assert re.search(r"^walk_randomly +2$", printed, re.MULTILINE)
 
@@ -222,7 +223,7 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
     ask_everywhere(workflow)
     (workflow.path / "log.csv").write_text("id\n" + "a\nb\na\nc\n" * 9)
     workflow.set("traces: []", "traces: [{name: mine, file: log.csv}]")
-    targets = ["all", *MODEL_TARGETS, "audit_traces"]
+    targets = ["all", *MODEL_TARGETS, "audit_traces", "report"]
     scripts = {path.stem: path for path in (workflow.path / "scripts").glob("[a-z]*.py")}
     sound = {name: path.read_text() for name, path in scripts.items()}
     for name, path in scripts.items():

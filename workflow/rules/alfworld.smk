@@ -78,6 +78,7 @@ rule make_table_alfworld:
     output:
         markdown="results/tables/table_alfworld.md",
         latex="results/tables/table_alfworld.tex",
+        html=shown("table_alfworld", "results/tables/table_alfworld.html"),
         table_alfworld="results/tables/table_alfworld.parquet",
         table_alfworld_memories="results/tables/table_alfworld_memories.parquet",
     log:
@@ -136,6 +137,7 @@ rule make_table5:
     output:
         markdown="results/tables/table5.md",
         latex="results/tables/table5.tex",
+        html=shown("table5", "results/tables/table5.html"),
         table5="results/tables/table5.parquet",
     log:
         "results/logs/make_table5.log",
@@ -177,6 +179,7 @@ rule make_table_benchmarks:
     output:
         markdown="results/tables/table_benchmarks.md",
         latex="results/tables/table_benchmarks.tex",
+        html=shown("table_benchmarks", "results/tables/table_benchmarks.html"),
         table_benchmarks="results/tables/table_benchmarks.parquet",
     log:
         "results/logs/make_table_benchmarks.log",

@@ -20,6 +20,7 @@ TABLES = {
 }
 FIGURES = {
     "figure1": rules.plot_figure1.output,
+    "figure2": rules.plot_figure2.output,
     "figure3": rules.plot_figure3.output,
     "figure5": rules.plot_figure5.output,
     "figure7": rules.plot_figure7.output,
@@ -38,12 +39,13 @@ if ROLLOUTS:
         for model, goal in dict.fromkeys(rollout[:2] for rollout in ROLLOUTS)
         for kind in ["pdf", "png"]
     ]
-    FIGURES["figure1_semantic"] = [
-        f"results/figures/figure1_semantic/{model}.{kind}"
-        for model, goal, family in ROLLOUTS
-        if (goal, family) == ("seek", GATE_FAMILY)
-        for kind in ["pdf", "png"]
-    ]
+    for figure in ["figure1_semantic", "figure1_joint"]:
+        FIGURES[figure] = [
+            f"results/figures/{figure}/{model}.{kind}"
+            for model, goal, family in ROLLOUTS
+            if (goal, family) == ("seek", GATE_FAMILY)
+            for kind in ["pdf", "png"]
+        ]
     FIGURES["figure_positions"] = rules.plot_figure_positions.output
 
 # Of models that act with a memory.
@@ -69,6 +71,7 @@ rule make_ledger:
     output:
         markdown="results/tables/ledger.md",
         latex="results/tables/ledger.tex",
+        html=shown("ledger", "results/tables/ledger.html"),
         ledger="results/tables/ledger.parquet",
     log:
         "results/logs/make_ledger.log",
@@ -146,6 +149,11 @@ ARTEFACTS = [
     *live_asked(SHOWN),
     *rules.allocate_tau.output,
     *rules.sweep_tau.output,
+    *expand(
+        "results/tau/{name}/semantic/{run}.parquet",
+        name=["sweep", "counts", "rollouts"],
+        run=SOUGHT,
+    ),
     *rules.choose_tau.output,
     *rules.make_table_tau_choice.input.evaluation,
     *(rules.build_games.output if PLAYERS else []),

@@ -104,6 +104,9 @@ config = checked(config, workflow.configfiles)
 # The paper's values stand beside ours in some tables: part of their settings, no input file.
 PAPER = read_yaml(ROOT / "workflow/resources/paper_values.yaml")
 
+# What the report and the paper's page show: headings, and under each results with their labels.
+CONTENTS = read_yaml(ROOT / "workflow/report/contents.yaml")
+
 # The random walk's memory, as its other uses share it.
 STORE = {
     key: config["random_walk"][key]
@@ -374,6 +377,18 @@ def walks(name):
         for family in config["worlds"]["families"]
         for n_nodes in config["worlds"]["sizes"]
     ]
+
+
+def shown(name, path):
+    """Return an output that the report shows as the result `name` of contents.yaml."""
+    heading = next(heading for heading, names in CONTENTS.items() if name in names)
+    caption = ROOT / "workflow/report" / f"{name}.rst"
+    return report(
+        path,
+        caption=f"../report/{caption.name if caption.exists() else 'table.rst'}",
+        category=heading,
+        labels={"Result": CONTENTS[heading][name]},
+    )
 
 
 def refuse_damaged(artefacts):

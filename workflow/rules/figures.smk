@@ -15,7 +15,7 @@ rule plot_figure1:
         ),
     output:
         pdf="results/figures/figure1.pdf",
-        png="results/figures/figure1.png",
+        png=shown("figure1", "results/figures/figure1.png"),
     log:
         "results/logs/plot_figure1.log",
     benchmark:
@@ -36,12 +36,34 @@ rule plot_figure1:
         "../../scripts/plot_figure1.py"
 
 
+rule plot_figure2:
+    output:
+        pdf="results/figures/figure2.pdf",
+        png=shown("figure2", "results/figures/figure2.png"),
+    log:
+        "results/logs/plot_figure2.log",
+    benchmark:
+        "results/benchmarks/plot_figure2.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "plot_figure2",
+            tau=config["memory"]["tau"],
+            slots=config["memory"]["slots"],
+        ),
+    message:
+        "Figure 2: the update-and-retrieval loop"
+    script:
+        "../../scripts/plot_figure2.py"
+
+
 rule plot_figure3:
     input:
         ladder="results/tables/table_ladder.parquet",
     output:
         pdf="results/figures/figure3.pdf",
-        png="results/figures/figure3.png",
+        png=shown("figure3", "results/figures/figure3.png"),
     log:
         "results/logs/plot_figure3.log",
     benchmark:
@@ -61,7 +83,7 @@ rule plot_figure_sigma:
         cells="results/tables/table1_cells.parquet",
     output:
         pdf="results/figures/figure_sigma.pdf",
-        png="results/figures/figure_sigma.png",
+        png=shown("figure_sigma", "results/figures/figure_sigma.png"),
     log:
         "results/logs/plot_figure_sigma.log",
     benchmark:
@@ -85,7 +107,7 @@ rule plot_figure_calibration:
         confusion="results/tables/table_calibration_confusion.parquet",
     output:
         pdf="results/figures/figure_calibration.pdf",
-        png="results/figures/figure_calibration.png",
+        png=shown("figure_calibration", "results/figures/figure_calibration.png"),
     log:
         "results/logs/plot_figure_calibration.log",
     benchmark:
@@ -112,7 +134,7 @@ rule plot_figure_auditable:
         ),
     output:
         pdf="results/figures/figure_auditable.pdf",
-        png="results/figures/figure_auditable.png",
+        png=shown("figure_auditable", "results/figures/figure_auditable.png"),
     log:
         "results/logs/plot_figure_auditable.log",
     benchmark:
@@ -147,7 +169,7 @@ rule plot_figure4:
         ),
     output:
         pdf="results/figures/figure4/{model}-{goal}.pdf",
-        png="results/figures/figure4/{model}-{goal}.png",
+        png=shown("figure4", "results/figures/figure4/{model}-{goal}.png"),
     log:
         "results/logs/plot_figure4/{model}-{goal}.log",
     benchmark:
@@ -168,7 +190,7 @@ rule plot_figure1_semantic:
         edges=f"results/worlds/{GATE_FAMILY}/{config['cells']['n_nodes']}/edges.parquet",
     output:
         pdf="results/figures/figure1_semantic/{model}.pdf",
-        png="results/figures/figure1_semantic/{model}.png",
+        png=shown("figure1_semantic", "results/figures/figure1_semantic/{model}.png"),
     log:
         "results/logs/plot_figure1_semantic/{model}.log",
     benchmark:
@@ -189,12 +211,44 @@ rule plot_figure1_semantic:
         "../../scripts/plot_figure1_semantic.py"
 
 
+rule plot_figure1_joint:
+    input:
+        walks=rules.plot_figure1.input.counts,
+        counts=f"results/rollouts/semantic/{{model}}/seek/{GATE_FAMILY}/{config['cells']['n_nodes']}/counts.parquet",
+        edges=f"results/worlds/{GATE_FAMILY}/{config['cells']['n_nodes']}/edges.parquet",
+    output:
+        pdf="results/figures/figure1_joint/{model}.pdf",
+        png=shown("figure1_joint", "results/figures/figure1_joint/{model}.png"),
+    log:
+        "results/logs/plot_figure1_joint/{model}.log",
+    benchmark:
+        "results/benchmarks/plot_figure1_joint/{model}.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=for_model(
+            "plot_figure1_joint",
+            "walk_randomly",
+            "roll_semantic",
+            walk={
+                "steps": config["cells"]["steps"],
+                "eviction": config["random_walk"]["evictions"][0],
+                **STORE,
+            },
+            taus=sorted({0.5, config["memory"]["tau"], 2.0}),
+        ),
+    message:
+        "Figure 1, both halves: {wildcards.model}"
+    script:
+        "../../scripts/plot_figure1_joint.py"
+
+
 rule plot_figure_positions:
     input:
         positions="results/tables/table_positions.parquet",
     output:
         pdf="results/figures/figure_positions.pdf",
-        png="results/figures/figure_positions.png",
+        png=shown("figure_positions", "results/figures/figure_positions.png"),
     log:
         "results/logs/plot_figure_positions.log",
     benchmark:
@@ -214,7 +268,7 @@ rule plot_figure5:
         table4="results/tables/table4.parquet",
     output:
         pdf="results/figures/figure5.pdf",
-        png="results/figures/figure5.png",
+        png=shown("figure5", "results/figures/figure5.png"),
     log:
         "results/logs/plot_figure5.log",
     benchmark:
@@ -234,7 +288,7 @@ rule plot_figure8:
         table5="results/tables/table5.parquet",
     output:
         pdf="results/figures/figure8.pdf",
-        png="results/figures/figure8.png",
+        png=shown("figure8", "results/figures/figure8.png"),
     log:
         "results/logs/plot_figure8.log",
     benchmark:
@@ -255,7 +309,7 @@ rule plot_figure6:
         table_replay_seeds="results/tables/table_replay_seeds.parquet",
     output:
         pdf="results/figures/figure6.pdf",
-        png="results/figures/figure6.png",
+        png=shown("figure6", "results/figures/figure6.png"),
     log:
         "results/logs/plot_figure6.log",
     benchmark:

@@ -146,6 +146,7 @@ rule make_table_longmemeval:
     output:
         markdown="results/tables/table_longmemeval.md",
         latex="results/tables/table_longmemeval.tex",
+        html=shown("table_longmemeval", "results/tables/table_longmemeval.html"),
         table_longmemeval_retrieval="results/tables/table_longmemeval_retrieval.parquet",
         table_longmemeval="results/tables/table_longmemeval.parquet",
         table_longmemeval_pairs="results/tables/table_longmemeval_pairs.parquet",

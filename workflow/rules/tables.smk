@@ -8,6 +8,7 @@ rule make_table1:
     output:
         markdown="results/tables/table1.md",
         latex="results/tables/table1.tex",
+        html=shown("table1", "results/tables/table1.html"),
         cells="results/tables/table1_cells.parquet",
         trends="results/tables/table1_trends.parquet",
         noise="results/tables/table1_noise.parquet",
@@ -31,6 +32,7 @@ rule make_table_spectrum:
     output:
         markdown="results/tables/table_spectrum.md",
         latex="results/tables/table_spectrum.tex",
+        html=shown("table_spectrum", "results/tables/table_spectrum.html"),
         spectrum="results/tables/table_spectrum.parquet",
     log:
         "results/logs/make_table_spectrum.log",
@@ -60,6 +62,7 @@ rule make_table_ladder:
     output:
         markdown="results/tables/table_ladder.md",
         latex="results/tables/table_ladder.tex",
+        html=shown("table_ladder", "results/tables/table_ladder.html"),
         ladder="results/tables/table_ladder.parquet",
     log:
         "results/logs/make_table_ladder.log",
@@ -85,6 +88,7 @@ rule make_table_audit:
     output:
         markdown="results/tables/table_audit.md",
         latex="results/tables/table_audit.tex",
+        html=shown("table_audit", "results/tables/table_audit.html"),
         cells="results/tables/table_audit_cells.parquet",
         verdicts="results/tables/table_audit_verdicts.parquet",
     log:
@@ -116,6 +120,7 @@ rule make_table_calibration:
     output:
         markdown="results/tables/table_calibration.md",
         latex="results/tables/table_calibration.tex",
+        html=shown("table_calibration", "results/tables/table_calibration.html"),
         levels="results/tables/table_calibration_levels.parquet",
         confusion="results/tables/table_calibration_confusion.parquet",
     log:
@@ -146,6 +151,7 @@ rule make_table_controls:
     output:
         markdown="results/tables/table_controls.md",
         latex="results/tables/table_controls.tex",
+        html=shown("table_controls", "results/tables/table_controls.html"),
         controls="results/tables/table_controls.parquet",
     log:
         "results/logs/make_table_controls.log",
@@ -177,6 +183,7 @@ rule make_table_gate:
     output:
         markdown="results/tables/table_gate.md",
         latex="results/tables/table_gate.tex",
+        html=shown("table_gate", "results/tables/table_gate.html"),
         competence="results/tables/table_competence.parquet",
         hits="results/tables/table_hits.parquet",
         positions="results/tables/table_positions.parquet",
@@ -210,6 +217,7 @@ rule make_table2:
     output:
         markdown="results/tables/table2.md",
         latex="results/tables/table2.tex",
+        html=shown("table2", "results/tables/table2.html"),
         table2="results/tables/table2.parquet",
     log:
         "results/logs/make_table2.log",
@@ -240,6 +248,7 @@ rule make_table3:
     output:
         markdown="results/tables/table3.md",
         latex="results/tables/table3.tex",
+        html=shown("table3", "results/tables/table3.html"),
         table3="results/tables/table3.parquet",
     log:
         "results/logs/make_table3.log",
@@ -271,6 +280,7 @@ rule make_table4:
     output:
         markdown="results/tables/table4.md",
         latex="results/tables/table4.tex",
+        html=shown("table4", "results/tables/table4.html"),
         table4="results/tables/table4.parquet",
         table4_effects="results/tables/table4_effects.parquet",
     log:
@@ -304,6 +314,7 @@ rule make_table_closed_loop:
     output:
         markdown="results/tables/table_closed_loop.md",
         latex="results/tables/table_closed_loop.tex",
+        html=shown("table_closed_loop", "results/tables/table_closed_loop.html"),
         table_closed_loop="results/tables/table_closed_loop.parquet",
         table_closed_loop_effects="results/tables/table_closed_loop_effects.parquet",
     log:
@@ -337,6 +348,7 @@ rule make_table_replay:
     output:
         markdown="results/tables/table_replay.md",
         latex="results/tables/table_replay.tex",
+        html=shown("table_replay", "results/tables/table_replay.html"),
         table_replay="results/tables/table_replay.parquet",
         table_replay_parts="results/tables/table_replay_parts.parquet",
         table_replay_seeds="results/tables/table_replay_seeds.parquet",
@@ -365,6 +377,8 @@ rule make_table_contexts:
         trajectories="results/memory/trajectories/agents.parquet",
     output:
         markdown="results/tables/table_contexts.md",
+        latex="results/tables/table_contexts.tex",
+        html=shown("table_contexts", "results/tables/table_contexts.html"),
         contexts="results/tables/table_contexts.parquet",
     log:
         "results/logs/make_table_contexts.log",

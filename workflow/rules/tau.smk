@@ -160,9 +160,11 @@ rule make_table_tau:
         allocation="results/tau/allocation.parquet",
         sweep=SWEEPS,
         rollouts=expand("results/tau/rollouts/semantic/{run}.parquet", run=SOUGHT),
+        **(GATE_FILES if SEEKERS else {}),
     output:
         markdown="results/tables/table_tau.md",
         latex="results/tables/table_tau.tex",
+        html=shown("table_tau", "results/tables/table_tau.html"),
         tau="results/tables/table_tau.parquet",
     log:
         "results/logs/make_table_tau.log",
@@ -176,7 +178,9 @@ rule make_table_tau:
             "allocate_tau",
             "sweep_tau",
             "sweep_tau_semantic",
+            "make_table_gate",
             models=[MODELS[model]["name"] for model in SEEKERS],
+            gate=GATE,
         ),
     message:
         "Table of the τ sweep"
@@ -190,6 +194,7 @@ rule make_table_cutoffs:
     output:
         markdown="results/tables/table_cutoffs.md",
         latex="results/tables/table_cutoffs.tex",
+        html=shown("table_cutoffs", "results/tables/table_cutoffs.html"),
         cutoffs="results/tables/table_cutoffs.parquet",
         taus="results/tables/table_cutoffs_taus.parquet",
     log:
@@ -219,6 +224,7 @@ rule make_table_tau_choice:
     output:
         markdown="results/tables/table_tau_choice.md",
         latex="results/tables/table_tau_choice.tex",
+        html=shown("table_tau_choice", "results/tables/table_tau_choice.html"),
         choice="results/tables/table_tau_choice.parquet",
         choice_seeds="results/tables/table_tau_choice_seeds.parquet",
     log:
@@ -244,6 +250,7 @@ rule make_table_propositions:
     output:
         markdown="results/tables/table_propositions.md",
         latex="results/tables/table_propositions.tex",
+        html=shown("table_propositions", "results/tables/table_propositions.html"),
         propositions="results/tables/table_propositions.parquet",
     log:
         "results/logs/make_table_propositions.log",
@@ -270,7 +277,7 @@ rule plot_figure7:
         sweep=SWEEPS,
     output:
         pdf="results/figures/figure7.pdf",
-        png="results/figures/figure7.png",
+        png=shown("figure7", "results/figures/figure7.png"),
     log:
         "results/logs/plot_figure7.log",
     benchmark:
