@@ -193,12 +193,12 @@ class Chain:
 
 OUTPUTS = {
     make_table_replay.main: [
-        ("markdown", ".md"), ("latex", ".tex"), ("table_replay", ".parquet"),
+        ("markdown", ".md"), ("latex", ".tex"), ("html", ".html"), ("table_replay", ".parquet"),
         ("table_replay_parts", ".parquet"), ("table_replay_seeds", ".parquet"),
     ],
     make_table_closed_loop.main: [
-        ("markdown", ".md"), ("latex", ".tex"), ("table_closed_loop", ".parquet"),
-        ("table_closed_loop_effects", ".parquet"),
+        ("markdown", ".md"), ("latex", ".tex"), ("html", ".html"),
+        ("table_closed_loop", ".parquet"), ("table_closed_loop_effects", ".parquet"),
     ],
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ from coretail.errors import InputError
 ROOT = Path(__file__).parents[2]
 SCHEMA = read_yaml(ROOT / "workflow/schemas/config.schema.yaml")
 DEFAULT = read_yaml(ROOT / "config/config.yaml")
+SNAKEFILE = (ROOT / "Snakefile").read_text(encoding="utf-8")
 RULES = config_docs.scan(ROOT / "workflow/rules")
 KEYS = {key.path: key for key in config_docs.keys(SCHEMA)}
 
@@ -55,11 +56,11 @@ def specifications(monkeypatch):
     """Return a function of a configuration: the digest of every rule's specification."""
     monkeypatch.setattr(provenance, "code_hash", lambda script: "code")
     monkeypatch.setattr(provenance, "prefer", lambda scripts: None)
-    folder = ROOT / "workflow/rules"
-    common = (folder / "common.smk").read_text(encoding="utf-8")
+    common = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8")
     python = compile(common.partition("\nwildcard_constraints:")[0], "common.smk", "exec")
     blocks = {}
-    for path in folder.glob("*.smk"):
+    included = [ROOT / name for name in re.findall(r'^include: "(.*)"', SNAKEFILE, re.MULTILINE)]
+    for path in included:
         for block in re.findall(r"^rule \w+:\n(?:[ #].*\n|\n)*", path.read_text(), re.MULTILINE):
             if found := re.search(
                 r"^ {8}spec=(\w+\(\s*\"(\w+)\"(?:.|\n)*?\n?)^ {4}\w", block, re.M
@@ -72,7 +73,7 @@ def specifications(monkeypatch):
         workflow = SimpleNamespace(basedir=str(ROOT), configfiles=[])
         names = {"workflow": workflow, "config": copy.deepcopy(config)}
         exec(python, names)
-        for path in folder.glob("*.smk"):
+        for path in included:
             for _, definition in config_docs._definitions(path.read_text(encoding="utf-8")):
                 # What names rules is for the lists of targets.
                 with contextlib.suppress(NameError):

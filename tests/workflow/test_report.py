@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from _latex import latex_program
+
 pytestmark = pytest.mark.workflow
 
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "chrome"])), None)
@@ -60,7 +62,7 @@ def test_labels_are_short_and_captions_stand_under_them(report):
         assert len(result["caption"]) > 40, path
         assert "system-message" not in result["caption"], path
     assert "table1_cells.parquet" in results["results/tables/table1.html"]["caption"]
-    assert "slots" in results["results/figures/figure2.png"]["caption"]
+    assert "update-and-retrieval loop" in results["results/figures/figure2.png"]["caption"]
     opening = variable(report, "workflow_desc")
     assert "system-message" not in opening
     assert re.search(r"\d+ claims, \d+ answers", opening)
@@ -111,7 +113,7 @@ def test_the_papers_page_is_whole(made):
     source = (folder / "paper.tex").read_text(encoding="utf-8")
     assert all((folder / path).exists() for path in re.findall(r"\]\{(\.\./figures/.*)\}", source))
     log = (made.path / "results/logs/make_paper.log").read_text()
-    assert ("paper_pdf" in log) is bool(set(map(shutil.which, ["pdflatex", "lualatex"])) - {None})
+    assert ("paper_pdf" in log) is (latex_program() is not None)
 
 
 # Opens everything that a reader could open, one after the other.

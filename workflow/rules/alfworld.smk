@@ -107,14 +107,6 @@ WORKLOAD_DATA = {
     "alfworld": "benchmark" if config["alfworld"]["games"] else "stand-in",
     "longmemeval": QUESTIONS_DATA,
 }
-WORKLOAD_MODELS = {
-    part: [MODELS[model]["name"] for model in asked_in_part]
-    for part, asked_in_part in {
-        "memory": READERS,
-        "alfworld": PLAYERS,
-        "longmemeval": ANSWERERS,
-    }.items()
-}
 FREE = not READERS and {"graph", "ctwm"} <= set(COMPARED)
 
 
@@ -154,7 +146,11 @@ rule make_table5:
             "make_table_longmemeval",
             "make_table_gate",
             seeds=config["seeds"],
-            models=WORKLOAD_MODELS,
+            models={
+                "memory": config["memory"]["models"],
+                "alfworld": config["alfworld"]["models"],
+                "longmemeval": config["longmemeval"]["models"],
+            },
             data=WORKLOAD_DATA,
             gated=bool(READERS or PLAYERS),
             gate=GATE,
@@ -193,7 +189,10 @@ rule make_table_benchmarks:
             "make_table_alfworld",
             "make_table_longmemeval",
             "make_table_gate",
-            models={part: WORKLOAD_MODELS[part] for part in WORKLOAD_DATA},
+            models={
+                "alfworld": config["alfworld"]["models"],
+                "longmemeval": config["longmemeval"]["models"],
+            },
             data=WORKLOAD_DATA,
             gated=bool(PLAYERS),
             gate=GATE,
