@@ -876,7 +876,7 @@ def plan_table(rows: Sequence[dict[str, Any]], idle: Sequence[str]) -> TableSpec
             "Tokens to ask are counted by the local counter, without the model's chat template, "
             "times the reported over the counted tokens of the calls that are held: "
             + "; ".join(f"{model}: {ratio:.3f}" for model, ratio in ratios.items())
-            + " (1 where none is held). Money is that of `prices:`, nothing cached.",
+            + " (1 where none is held). Money: by the prices in the configuration, nothing cached.",
             *idle,
         ),
         blocks="model",

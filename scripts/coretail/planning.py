@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import special
 
@@ -33,14 +32,13 @@ from coretail.llm.client import Client, RecordingMiss
 from coretail.llm.models import Model, Prices
 from coretail.llm.request import Completion, Request
 from coretail.prompts import THOUGHT_LENGTH
-from coretail.schemas import SCHEMAS, TEXT, Schema
 from coretail.streams import Key, stream
 
 SAMPLED_CALLS = 200
 """Calls of a chain that are built after the first whose reply is not held."""
 
 TOTAL = "total"
-NO_PRICES = "the model's entry in `models:` has no `prices:`"
+NO_PRICES = "the model's entry in the configuration has no prices"
 
 _SUMMED = (
     "steps",
@@ -583,73 +581,3 @@ def detectable_shift(
 def effective_size(weights: NDArray[np.float64]) -> float:
     """Return how many equally weighted values have a mean as precise as these."""
     return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def _plan_field(name: str, kind: pa.DataType, text: str, optional: bool = False) -> pa.Field:
-    return pa.field(name, kind, nullable=optional, metadata={"description": text})
-
-
-# No results are made of a plan, so that its columns stand here: a change of coretail.schemas would
-# have every result made again.
-SCHEMAS |= {
-    "plan": Schema(
-        "What a configuration will ask of language models; one row per model, stage and part",
-        1,
-        pa.schema(
-            [
-                _plan_field("model", TEXT, "language model"),
-                _plan_field("stage", TEXT, "what asks; total: all of the model's stages"),
-                _plan_field("part", TEXT, "cells that are asked about; empty for totals"),
-                _plan_field("steps", pa.int64(), "steps, tasks or questions"),
-                _plan_field("calls_most", pa.int64(), "calls if no reply but the last can be used"),
-                _plan_field("calls", pa.int64(), "calls expected, those held included"),
-                _plan_field("calls_held", pa.int64(), "of these held by recordings or journals"),
-                _plan_field("calls_left", pa.int64(), "of these to be asked"),
-                _plan_field("calls_built", pa.int64(), "prompts that the estimate is made from"),
-                _plan_field(
-                    "prompt_tokens_per_call", pa.float64(), "prompt tokens of a call, on average"
-                ),
-                _plan_field("prompt_tokens", pa.int64(), "prompt tokens of the calls to be asked"),
-                _plan_field("reply_tokens", pa.int64(), "reply tokens of the calls to be asked"),
-                _plan_field(
-                    "tokens_most", pa.int64(), "tokens of the most calls, replies at their bound"
-                ),
-                _plan_field(
-                    "money",
-                    pa.float64(),
-                    "price of the calls to be asked, in that of the config",
-                    True,
-                ),
-                _plan_field("money_most", pa.float64(), "price of tokens_most", True),
-                _plan_field(
-                    "ratio",
-                    pa.float64(),
-                    "reported over locally counted prompt tokens; 1 if unknown",
-                ),
-                _plan_field("reason", pa.string(), "why there is no price; empty if there is one"),
-            ]
-        ),
-    ),
-    "plan_power": Schema(
-        "The smallest difference that each planned comparison could show, and the n it takes",
-        1,
-        pa.schema(
-            [
-                _plan_field("comparison", TEXT, "what is compared"),
-                _plan_field("where", TEXT, "model and cells"),
-                _plan_field("unit", TEXT, "what n counts"),
-                _plan_field("n", pa.int64(), "units in this configuration", True),
-                _plan_field("difference_in", TEXT, "what differences are measured in"),
-                _plan_field("sd", pa.float64(), "standard deviation of a unit's difference", True),
-                _plan_field("sd_source", pa.string(), "where that is from"),
-                _plan_field(
-                    "detectable", pa.float64(), "smallest difference shown with power 0.8", True
-                ),
-                _plan_field("target", pa.float64(), "the paper's difference", True),
-                _plan_field("n_needed", pa.int64(), "units that show it with power 0.8", True),
-                _plan_field("assumption", pa.string(), "what this rests on"),
-                _plan_field("reason", pa.string(), "why a value is missing; empty if none is"),
-            ]
-        ),
-    ),
-}

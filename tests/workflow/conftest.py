@@ -46,7 +46,7 @@ cells:
 models:
   - name: SmolLM2-135M-Instruct
 semantic:
-  seek: [scale-free]
+  seek: []  # choosing
   explore: []
   competence_tasks: 1
   n_random_agents: 19
@@ -64,6 +64,8 @@ tau:
   values: [0.5, 1.0, 2.0]
   n_seeds: 2
   steps: 40
+  models: []  # seeking
+  semantic_steps: 10
 alfworld:
   models: []  # playing
   cells: [ctwm-compact]

@@ -45,7 +45,12 @@ ASKING = [SUMMARY, "results/rollouts/competence/lab_small/scale-free/100.parquet
 def configure(workflow, *models, **llm):
     """Put models and their access into the overlay."""
     config = yaml.safe_load(workflow.overlay.read_text())
-    workflow.overlay.write_text(yaml.safe_dump(config | {"models": list(models), "llm": llm}))
+    changed = {
+        "models": list(models),
+        "llm": llm,
+        "semantic": config["semantic"] | {"seek": ["scale-free"]},
+    }
+    workflow.overlay.write_text(yaml.safe_dump(config | changed))
 
 
 def behind(endpoint, name=NAME):

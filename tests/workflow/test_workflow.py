@@ -43,7 +43,6 @@ WALK = {
     "make_table_audit",
     "make_table_spectrum",
     "plot_figure1",
-    "plot_figure1_joint",
     "plot_figure_sigma",
     "make_ledger",
 }
@@ -58,7 +57,13 @@ CALIBRATION = {
 }
 TABLE3 = {"make_table3", "make_ledger"}
 SWEEP = {"sweep_tau", "make_table_tau", "make_table_cutoffs", "plot_figure7", "make_ledger"}
-MEMORY = {"replay_policies", "make_table4", "plot_figure5"} | TABLE3
+MEMORY = {
+    "replay_policies",
+    "make_table4",
+    "plot_figure5",
+    "make_table5",
+    "plot_figure8",
+} | TABLE3
 
 
 def test_a_finished_run_has_nothing_to_do(finished):
@@ -82,7 +87,14 @@ def test_a_finished_run_has_nothing_to_do(finished):
         (
             "seeds: [1, 2]",
             "seeds: [1, 3]",
-            {"build_world", "make_table_cutoffs", "make_table_contexts"}
+            {
+                "build_world",
+                "make_table_cutoffs",
+                "make_table_contexts",
+                "make_table_benchmarks",
+                "make_table_tau",
+                "plot_figure7",
+            }
             | (WALK | CONTROLS | MEMORY),
         ),
         ("seeds: [1, 2]", "seeds: [2, 1]", set()),
@@ -99,14 +111,14 @@ def test_swapping_two_numbers_reruns(workflow):
     workflow.run()
     workflow.set("capacity: 7\n  k: 2", "capacity: 2\n  k: 7")
     # Behind the policies' tables stand the models' rollouts, which share the walk's memory.
-    behind = MEMORY - {"replay_policies"}
+    behind = MEMORY - {"replay_policies"} | {"make_table_benchmarks"}
     assert workflow.pending() == WALK | LADDER | CONTROLS | MAP | SWEEP | behind
 
 
 def test_a_new_size_reruns_only_its_own_cells(workflow):
     workflow.set("  sizes: [100, 120]", "  sizes: [100, 120, 110]")
     printed = workflow.run("--dry-run")
-    assert workflow.pending() == {"build_world"} | WALK - {"plot_figure1", "plot_figure1_joint"}
+    assert workflow.pending() == {"build_world"} | WALK - {"plot_figure1"}
     assert re.search(r"^build_world +2$", printed, re.MULTILINE)
     assert re.search(r"^walk_randomly +2$", printed, re.MULTILINE)
 
@@ -213,8 +225,9 @@ def test_one_core_and_two_give_the_same_bytes(fresh, finished):
 
 
 def ask_everywhere(workflow):
-    """Let the model also predict from memories, play ALFWorld and answer questions."""
-    for what in ("reading", "playing", "answering"):
+    """Let the model choose, predict from memories, act with them, play and answer questions."""
+    workflow.set("seek: []  # choosing", "seek: [scale-free]")
+    for what in ("reading", "seeking", "playing", "answering"):
         workflow.set(f"models: []  # {what}", "models: [SmolLM2-135M-Instruct]")
 
 
@@ -223,7 +236,7 @@ def test_every_entry_script_leaves_its_traceback_in_its_own_log(workflow):
     ask_everywhere(workflow)
     (workflow.path / "log.csv").write_text("id\n" + "a\nb\na\nc\n" * 9)
     workflow.set("traces: []", "traces: [{name: mine, file: log.csv}]")
-    targets = ["all", *MODEL_TARGETS, "audit_traces", "report"]
+    targets = ["all", *MODEL_TARGETS, "audit_traces", "report", "plan"]
     scripts = {path.stem: path for path in (workflow.path / "scripts").glob("[a-z]*.py")}
     sound = {name: path.read_text() for name, path in scripts.items()}
     for name, path in scripts.items():
@@ -268,6 +281,7 @@ def test_a_recorded_run_equals_the_live_run_that_made_it(workflow):
 
 @needs_model
 def test_a_miss_of_the_recorded_backend_says_how_to_record(workflow):
+    workflow.set("seek: []  # choosing", "seek: [scale-free]")
     workflow.set("models:\n", "llm:\n  backend: recorded\nmodels:\n")
     printed = workflow.run("table2", ok=False)
     assert "snakemake record" in printed
