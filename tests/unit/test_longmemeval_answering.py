@@ -491,7 +491,12 @@ def test_tables_say_what_the_data_are(data, tmp_path, questions):
         "make_table_longmemeval",
         {"data": data, "models": [], "margin": 0.05, "floor": 0.2},
         {"contexts": contexts.output("contexts")},
-        {**outputs, "markdown": tmp_path / "t.md", "latex": tmp_path / "t.tex"},
+        {
+            **outputs,
+            "markdown": tmp_path / "t.md",
+            "latex": tmp_path / "t.tex",
+            "html": tmp_path / "t.html",
+        },
     )
     table.main(run)
     text = run.output("markdown").read_text(encoding="utf-8")

@@ -133,7 +133,12 @@ def job(tmp_path):
                 inputs[key] = str(path)
         output = {
             key: tmp_path / f"{key}.{end}"
-            for key, end in (("markdown", "md"), ("latex", "tex"), (name, "parquet"))
+            for key, end in (
+                ("markdown", "md"),
+                ("latex", "tex"),
+                ("html", "html"),
+                (name, "parquet"),
+            )
         }
         spec = SPEC | {"settings": settings}
         run = Job(

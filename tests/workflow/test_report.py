@@ -136,8 +136,12 @@ const steps = [
 steps.forEach((step, position) => setTimeout(step, 200 * (position + 1)));
 </script>
 """
-# Snakemake's own style sheet says how it would rather be used.
-USUAL = ("cdn.tailwindcss.com should not be used in production",)
+# Warnings of what Snakemake's report itself is made with: how its style sheet would rather be used,
+# and the version of the charts of run times.
+USUAL = (
+    "cdn.tailwindcss.com should not be used in production",
+    "The input spec uses Vega-Lite v3",
+)
 
 
 def browse(page, folder):
