@@ -178,7 +178,11 @@ def effect_row(
 ) -> dict[str, Any]:
     """Return one difference, paired by seed."""
     found = compare_values(list(mine.values()), [theirs[seed] for seed in mine])
-    reduction = found.reduction
+    # A share of a handful of found things says nothing.
+    reduction = None if key["quantity"] == "found" else found.reduction
+    low, middle, high = (
+        (reduction.low, reduction.estimate, reduction.high) if reduction else (None, None, None)
+    )
     return {
         "model": own.model,
         **key,
@@ -186,9 +190,9 @@ def effect_row(
         "reference": other.cell,
         "n_seeds": found.difference.n,
         **limits("change", found.difference),
-        "relative": None if reduction.estimate is None else -reduction.estimate,
-        "relative_low": None if reduction.high is None else -reduction.high,
-        "relative_high": None if reduction.low is None else -reduction.low,
+        "relative": None if middle is None else -middle,
+        "relative_low": None if high is None else -high,
+        "relative_high": None if low is None else -low,
         "detectable": found.detectable,
         "reading_difference": "excluded" if own.excluded or other.excluded else found.reading,
         "reason": found.difference.reason,
@@ -320,7 +324,7 @@ def effect_table(rows: Rows) -> tables.TableSpec:
                 "Relative [95%]",
                 ("relative", "relative_low", "relative_high"),
                 tables.percent_interval(1),
-                missing="a subtrahend of 0, or all alike",
+                missing="a subtrahend of 0, all alike, or a count of few",
             ),
             tables.Column(
                 "Detectable",

@@ -167,8 +167,10 @@ EMBEDDED = {"name": "SmolLM2-135M-Instruct"}
     ],
 )
 def test_what_reruns_when_a_model_changes(specifications, entry, key, value):
-    before = specifications(DEFAULT | {"models": [entry]})
-    after = specifications(DEFAULT | {"models": [entry | {key: value}]})
+    # The other lists of models name none, whatever this one is called.
+    alone = DEFAULT | {"memory": DEFAULT["memory"] | {"models": []}}
+    before = specifications(alone | {"models": [entry]})
+    after = specifications(alone | {"models": [entry | {key: value}]})
     changed = {name for name in RULES if after[name] != before[name]}
     direct, following = config_docs.reruns(f"models[].{key}", RULES)
     assert bool(changed) is bool(direct), key

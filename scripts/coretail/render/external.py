@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from coretail.errors import InputError
 from coretail.render.style import PAGE_WIDTH, Mark, Row, panel_title, require, style
@@ -74,11 +74,13 @@ def figure_external(rows: Sequence[Row]) -> Figure:
     for line, row in enumerate(rows):
         saved.plot(row["paper_reduction"], line, "o", color="#000000", mfc="none", ms=6, mew=0.8)
     panel_title(saved, 0, "prompt tokens saved by CTWM")
-    saved.set_xlabel("share of tokens, both memories compact, 95% intervals")
+    saved.set_xlabel("share of tokens, both compact, 95% intervals")
     panel_title(right, 1, "accuracy, CTWM minus graph memory")
-    right.set_xlabel("difference (synthetic: at tail states), 90% intervals")
+    right.set_xlabel("difference (graphs: at the tail), 90% intervals")
     # No difference is larger, though the interval of a few calls may be.
     low, high = right.get_xlim()
+    for ax in (saved, right):
+        ax.xaxis.set_major_locator(MaxNLocator(5))
     right.set_xlim(max(low, -1.05), min(high, 1.05))
     margin = rows[0]["margin"]
     right.axvspan(-margin, margin, color="#E4EEF5", lw=0, zorder=0.5)
