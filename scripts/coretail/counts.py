@@ -120,7 +120,9 @@ def parse_counts(data: bytes, *, name: str = "counts") -> Counts:
         if number > _INT64_MAX:
             offenders.append(int(np.searchsorted(breaks, starts[index])))
             break
-    positive = np.logical_or.reduceat(raw > ord("0"), starts) if starts.size else start[:0]
+    positive = (
+        np.logical_or.reduceat(digit & (raw > ord("0")), starts) if starts.size else start[:0]
+    )
     if not positive.all():
         offenders.append(int(np.searchsorted(breaks, starts[np.argmin(positive)])))
     if not offenders:

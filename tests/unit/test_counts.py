@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coretail.counts import as_counts, parse_counts
@@ -161,6 +161,7 @@ def slow_parse(data):
         max_size=12,
     )
 )
+@example(["0", "x"])
 def test_parsing_agrees_with_a_line_by_line_reader(lines):
     data = "\n".join(lines).encode()
     if not data.strip():
