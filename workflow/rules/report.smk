@@ -130,9 +130,9 @@ rule make_report:
         "results/logs/make_report.log",
     benchmark:
         "results/benchmarks/make_report.tsv"
+    handover: True
     params:
         spec=spec("make_report", "describe_run", "make_paper", contents=CONTENTS),
-    handover: True
     message:
         "Report: everything in one file"
     script:

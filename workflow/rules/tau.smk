@@ -157,10 +157,10 @@ rule evaluate_tau:
 
 rule make_table_tau:
     input:
+        **(GATE_FILES if SEEKERS else {}),
         allocation="results/tau/allocation.parquet",
         sweep=SWEEPS,
         rollouts=expand("results/tau/rollouts/semantic/{run}.parquet", run=SOUGHT),
-        **(GATE_FILES if SEEKERS else {}),
     output:
         markdown="results/tables/table_tau.md",
         latex="results/tables/table_tau.tex",
