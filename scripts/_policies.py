@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coretail import stats
+from coretail.render import tables
 
 Rows = list[dict[str, Any]]
 Cell = tuple[str, ...]
@@ -42,3 +43,29 @@ def limits(name: str, interval: stats.Interval | None) -> dict[str, float | None
         f"{name}_low": interval.low if interval else None,
         f"{name}_high": interval.high if interval else None,
     }
+
+
+def coverage_and_error(undefined: str) -> tuple[tables.Column, ...]:
+    """Return the columns of coverage (states/transitions) and tail error; why one is undefined."""
+    return (
+        tables.Column("Coverage", ("store_states", "store_transitions"), shares),
+        tables.Column("Exposed", ("exposed_states", "exposed_transitions"), shares),
+        tables.Column(
+            "Tail error [95%]",
+            ("tail_error", "tail_error_low", "tail_error_high"),
+            tables.interval(3),
+            missing=undefined,
+        ),
+        tables.Column("First", ("tail_error_first",), tables.decimal(3), missing=undefined),
+        tables.Column(
+            "Repeated",
+            ("tail_error_repeated",),
+            tables.decimal(3),
+            missing="no repeated meeting at a tail state",
+        ),
+    )
+
+
+def shares(states: float, transitions: float) -> str:
+    """Return two shares as one cell."""
+    return f"{states:.3f}/{transitions:.3f}"

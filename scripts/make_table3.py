@@ -5,7 +5,7 @@ from typing import Any
 
 from _entry import Job, run
 from _gate import competent_models, gate_note
-from _policies import Cell, Rows, by_cell, cell_of, limits, tokens_by_seed
+from _policies import Cell, Rows, by_cell, cell_of, coverage_and_error, limits, tokens_by_seed
 from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.memory.comparison import (
@@ -252,29 +252,7 @@ def table(rows: Rows) -> tables.TableSpec:
             tables.Column("Policy", ("policy",), tables.text(), "left"),
             tables.Column("Encoding", ("encoding",), tables.text(), "left"),
             *(tokens if by_model else local),
-            tables.Column(
-                "Coverage",
-                ("store_states", "store_transitions"),
-                lambda states, edges=None: f"{states:.3f}/{edges:.3f}",
-            ),
-            tables.Column(
-                "Exposed",
-                ("exposed_states", "exposed_transitions"),
-                lambda states, edges=None: f"{states:.3f}/{edges:.3f}",
-            ),
-            tables.Column(
-                "Tail error [95%]",
-                ("tail_error", "tail_error_low", "tail_error_high"),
-                tables.interval(3),
-                missing=undefined,
-            ),
-            tables.Column("First", ("tail_error_first",), tables.decimal(3), missing=undefined),
-            tables.Column(
-                "Repeated",
-                ("tail_error_repeated",),
-                tables.decimal(3),
-                missing="no repeated meeting at a tail state",
-            ),
+            *coverage_and_error(undefined),
             tables.Column(
                 "Δ [95%]",
                 ("difference", "difference_low", "difference_high"),

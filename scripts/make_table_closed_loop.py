@@ -8,7 +8,7 @@ from typing import Any
 from _closed_loop import Runs, check_pairs, free_losses, on_own_tail, read_runs
 from _entry import Job, run
 from _gate import competent_models, gate_note
-from _policies import Rows, limits
+from _policies import Rows, coverage_and_error, limits
 from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.memory.comparison import Losses, asked_losses, compare_values
@@ -228,29 +228,7 @@ def cell_table(rows: Rows) -> tables.TableSpec:
                 tables.interval(1),
                 missing=alike,
             ),
-            tables.Column(
-                "Coverage",
-                ("store_states", "store_transitions"),
-                lambda states, edges=None: f"{states:.3f}/{edges:.3f}",
-            ),
-            tables.Column(
-                "Exposed",
-                ("exposed_states", "exposed_transitions"),
-                lambda states, edges=None: f"{states:.3f}/{edges:.3f}",
-            ),
-            tables.Column(
-                "Tail error [95%]",
-                ("tail_error", "tail_error_low", "tail_error_high"),
-                tables.interval(3),
-                missing=undefined,
-            ),
-            tables.Column("First", ("tail_error_first",), tables.decimal(3), missing=undefined),
-            tables.Column(
-                "Repeated",
-                ("tail_error_repeated",),
-                tables.decimal(3),
-                missing="no repeated meeting at a tail state",
-            ),
+            *coverage_and_error(undefined),
             tables.Column(
                 "Own [95%]",
                 ("own_tail_error", "own_tail_error_low", "own_tail_error_high"),
