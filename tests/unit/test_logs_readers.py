@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from collections import Counter
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from coretail.errors import InputError
 from coretail.logs import FORMATS, Request, read_log
 from coretail.logs import readers as module
+from coretail.logs.values import as_text
 from coretail.streams import stream
 
 START = datetime.datetime(2026, 3, 1, 9, 30)
@@ -393,6 +395,22 @@ def test_broken_files(write, name, data, message):
         read_log(write(name, data))
     assert message in str(error.value)
     assert name in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (pa.array([Decimal("1.50")], pa.decimal128(5, 2)), "1.50"),
+        (pa.array([datetime.date(2026, 1, 2)], pa.date32()), "2026-01-02"),
+        (pa.array([datetime.time(3, 4)], pa.time32("ms")), "03:04:00.000"),
+        (pa.array([5], pa.duration("ms")), "5"),
+        (pa.array([True]), "true"),
+        (pa.array([b"ab"], pa.binary(2)), "ab"),
+        (pa.array(["ab"], pa.string_view()), "ab"),
+    ],
+)
+def test_ids_of_every_flat_type_have_a_text(values, text):
+    assert as_text(values, "log", 1).to_pylist() == [text]
 
 
 @pytest.mark.parametrize(

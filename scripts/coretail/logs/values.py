@@ -48,7 +48,8 @@ def as_text(array: "pa.Array", name: str, first_row: int) -> "pa.LargeStringArra
 
     try:
         return convert(array)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    # Every flat type that a file can hold has a text; only bytes may be none.
+    except pa.ArrowInvalid:
         row = _first_failure(array, convert)
     raise InputError(
         f"{name}, row {first_row + row}: an id of type {array.type} that is not UTF-8 text; save "
@@ -202,6 +203,7 @@ def _cast(
     for kind in kinds:
         try:
             return array.cast(kind)
+        # A value that is none of this type, or a type that Arrow never casts to it.
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
     # No type takes all of it: blame the row at which the last type left gives up.
@@ -226,6 +228,7 @@ def _first_failure(array: "pa.Array", convert: "Callable[[pa.Array], Any]") -> i
         try:
             convert(array.slice(low, middle - low + 1))
             low = middle + 1
+        # As in `_cast`: for a type that is never converted, the first row stands for all.
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             high = middle
     return low
