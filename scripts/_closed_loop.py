@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 
 from _entry import Job
+from _gate import MARKED
 from _policies import Rows
 from coretail import artefacts
 from coretail.errors import InputError
 from coretail.memory.comparison import Losses
 from coretail.memory.frozen import least_visited
-
-# Share of random actions above which a run is printed and carries no claim (analysis plan).
-MARKED = 0.1
 
 
 def driver_of(model: str, policy: str, encoding: str) -> str:

@@ -7,6 +7,8 @@ from _entry import Job
 from coretail import artefacts, stats
 
 LEVEL = 0.05
+# Share of random actions above which a run is printed and carries no claim.
+MARKED = 0.1
 
 
 def gate_note(row: Mapping[str, Any]) -> str:

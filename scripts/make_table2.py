@@ -3,7 +3,7 @@
 from typing import Any
 
 from _entry import Job, run
-from _gate import LEVEL, competent_models
+from _gate import LEVEL, MARKED, competent_models
 from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.audit.empirical import holm
@@ -118,7 +118,7 @@ def reading(row: dict[str, Any]) -> str:
     """Return the reading of a topology by the rule of the analysis plan."""
     if not row["competent"]:
         return "no claim: the model fails the competence gate"
-    if row["n_marked"] > 0.1 * row["n_steps"] * row["n_seeds"]:
+    if row["n_marked"] > MARKED * row["n_steps"] * row["n_seeds"]:
         return "no claim: more than 10% of the steps were marked"
     parts = []
     if row["p_holm"] is None:

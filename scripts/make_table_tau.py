@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from _entry import Job, run
-from _gate import competent_models, gate_note
+from _gate import MARKED, competent_models, gate_note
 from _tables import write_texts
 from _tau import who
 from coretail import artefacts, stats
@@ -31,9 +31,6 @@ SHOWN = {
     "access": "access counts",
     "access_global": "access counts, one ranking for all states",
 }
-
-# Share of random actions above which a run is printed and carries no claim (analysis plan).
-MARKED = 0.1
 
 EXACT = "computed, not estimated: no interval"
 EQUAL = "all are equal"
