@@ -50,19 +50,17 @@ def main(job: Job) -> None:
         row for path in job.inputs("rollouts") for row in artefacts.read_rows(path, "tau_rollouts")
     ]
     note_runs(rows, sweep, rollouts)
+    competent = competent_models(job) if rollouts else {}
+    for row in rows:
+        row["competent"] = competent.get(row["model"])
     order, drivers = list(SHOWN), list(dict.fromkeys(map(who, rows)))
     rows.sort(
         key=lambda row: (order.index(row["level"]), drivers.index(who(row)), row["tau"]),
     )
     content = artefacts.table_of_rows("table_tau", rows)
     artefacts.write(job.output("tau"), "table_tau", content, job.spec)
-    notes = notes_on(rows, rollouts)
-    if rollouts:
-        notes += [
-            gate_note({"model": model, "competent": competent})
-            for model, competent in competent_models(job).items()
-            if model in {rollout["model"] for rollout in rollouts}
-        ]
+    driven = {row["model"]: row for row in rows if row["model"] is not None}
+    notes = [*notes_on(rows, rollouts), *map(gate_note, driven.values())]
     write_texts(job, [values_table(rows, notes), trend_table(rows)])
 
 

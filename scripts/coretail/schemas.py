@@ -97,6 +97,12 @@ _GAME = _field("game", pa.string(), "game: its task and trial")
 _TASK_TYPE = _field("task_type", TEXT, "one of ALFWorld's six task types")
 _GAMES_DATA = _field("data", TEXT, "benchmark, or stand-in for self-made games")
 _COMPETENT = _field("competent", pa.bool_(), "whether the model passes the competence gate")
+_COMPETENT_IF_ASKED = _field(
+    "competent",
+    pa.bool_(),
+    "whether the model passes the competence gate; null: no model was asked",
+    True,
+)
 _REPLAY = (
     _field("model", TEXT, "language model that acts, and predicts where predictor is model"),
     _POLICY,
@@ -274,9 +280,6 @@ _CONFIGURATION = _field(
 _LABEL = _field("label", pa.string(), "the same for readers; says where data are a stand-in")
 _WORKLOAD_DATA = _field("data", TEXT, "benchmark, stand-in (for a benchmark) or synthetic")
 _WORKLOAD_MODEL = _field("model", TEXT, "language model that was asked; null: none was", True)
-_WORKLOAD_COMPETENT = _field(
-    "competent", pa.bool_(), "whether the model passes the competence gate; null: not asked", True
-)
 
 _CONCENTRATION = (
     _field("n_items", pa.int64(), "items with a count of at least 1"),
@@ -787,7 +790,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("p", pa.float64(), "Gini against controls: Fisher's p over seeds", True),
         _field("p_holm", pa.float64(), "Holm's p over the topologies of a model and goal", True),
         _field("n_marked", pa.int64(), "steps with a random action after unusable replies"),
-        _field("competent", pa.bool_(), "whether the model passes the competence gate"),
+        _COMPETENT,
         _field("reading", pa.string(), "reading of the topology, derived by rule"),
         _field("paper", pa.string(), "the paper's reading"),
         _REASON,
@@ -1263,12 +1266,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "tokens_reduction_matched_high", pa.float64(), "upper limit of its 95% t interval", True
         ),
-        _field(
-            "competent",
-            pa.bool_(),
-            "whether the model passes the competence gate; null for free predictors",
-            True,
-        ),
+        _COMPETENT_IF_ASKED,
         _REASON,
     ),
     "table_closed_loop": _schema(
@@ -1402,12 +1400,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "pareto", pa.bool_(), "whether no other cell has fewer tokens and no larger tail error"
         ),
-        _field(
-            "competent",
-            pa.bool_(),
-            "whether the model passes the competence gate; null for free predictors",
-            True,
-        ),
+        _COMPETENT_IF_ASKED,
         _REASON,
     ),
     "table4_effects": _schema(
@@ -1430,12 +1423,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "reading_difference", TEXT, "lower, higher, no difference shown, equal or no interval"
         ),
-        _field(
-            "competent",
-            pa.bool_(),
-            "whether the model passes the competence gate; null for free predictors",
-            True,
-        ),
+        _COMPETENT_IF_ASKED,
         _REASON,
     ),
     "tau_allocation": _schema(
@@ -1524,6 +1512,7 @@ SCHEMAS: dict[str, Schema] = {
         "Figure 7: concentration against tau, one row per statistic and tau",
         _field("driver", TEXT, "who walked: random_walk, semantic, or none (a computed vector)"),
         _field("model", TEXT, "language model that chose, for the semantic driver", True),
+        _COMPETENT_IF_ASKED,
         _field(
             "level",
             TEXT,
@@ -1796,7 +1785,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("margin", pa.float64(), "largest difference that counts as parity"),
         _field("floor", pa.float64(), "least accuracy of the better one at which parity is tested"),
         _field("parity", TEXT, "shown, not shown, not testable or not run"),
-        _WORKLOAD_COMPETENT,
+        _COMPETENT_IF_ASKED,
         _field("reason", pa.string(), "why tokens are undefined; empty if they are not"),
         _field("reason_verbose", pa.string(), "why the paper's pairing is undefined; else empty"),
         _field("reason_accuracy", pa.string(), "why accuracies are undefined; else empty"),
@@ -1827,7 +1816,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
         _field("paper_successes", pa.int32(), "the paper's successes, where it gives them", True),
         _field("paper_n", pa.int32(), "and of how many", True),
-        _WORKLOAD_COMPETENT,
+        _COMPETENT_IF_ASKED,
         _REASON,
     ),
     "plan": _schema(

@@ -259,6 +259,12 @@ def test_a_recorded_run_equals_the_live_run_that_made_it(workflow):
     workflow.run("all", "record")
     live = workflow.artefacts()
     assert "rollouts/semantic/SmolLM2-135M-Instruct/seek/scale-free/100/steps.parquet" in live
+    # The small model fails the competence gate: of what it did the sweep of τ claims nothing.
+    ledger = pq.read_table(workflow.path / "results/tables/ledger.parquet").to_pylist()
+    why = {row["id"]: row["why"] for row in ledger}
+    for statistic in ("gini", "skew", "max_median", "alpha"):
+        assert why[f"tau.semantic.{statistic}"] == "competent: False"
+        assert "competent" not in why[f"tau.random_walk.{statistic}"]
     for folder in ["results", ".snakemake", "journals"]:
         shutil.rmtree(workflow.path / folder)
     workflow.set("models:\n", "llm:\n  backend: recorded\nmodels:\n")

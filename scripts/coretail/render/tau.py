@@ -29,7 +29,8 @@ _COMPUTED: Mapping[str, Mark] = MappingProxyType(
 )
 # Access counts: one colour per driver, filled or hollow by what ranks the items.
 _RANKINGS = {"access": "ranked for the state", "access_global": "one ranking for all"}
-_SYMBOLS = {"access": "●", "access_global": "○"}
+# The same as characters, per marker of a driver.
+_SYMBOLS = {"o": {"access": "●", "access_global": "○"}, "^": {"access": "▲", "access_global": "△"}}
 
 
 @style()
@@ -201,7 +202,8 @@ def _who(row: Row) -> str:
 def _tests(rows: Sequence[Row]) -> str:
     """Return Page's p of a rise per ranking."""
     found = {row["level"]: row["page_p"] for row in rows}
-    return ", ".join(f"{_SYMBOLS[ranking]} {_p(found[ranking])}" for ranking in _ranked(rows))
+    symbols = _SYMBOLS[mark(DRIVERS, rows[0]["driver"]).marker]
+    return ", ".join(f"{symbols[ranking]} {_p(found[ranking])}" for ranking in _ranked(rows))
 
 
 def _p(value: float | None) -> str:
