@@ -168,7 +168,10 @@ EMBEDDED = {"name": "SmolLM2-135M-Instruct"}
 )
 def test_what_reruns_when_a_model_changes(specifications, entry, key, value):
     # The other lists of models name none, whatever this one is called.
-    alone = DEFAULT | {part: DEFAULT[part] | {"models": []} for part in ("memory", "tau")}
+    alone = DEFAULT | {
+        part: DEFAULT[part] | {"models": []}
+        for part in ("memory", "tau", "alfworld", "longmemeval")
+    }
     before = specifications(alone | {"models": [entry]})
     after = specifications(alone | {"models": [entry | {key: value}]})
     changed = {name for name in RULES if after[name] != before[name]}

@@ -201,6 +201,7 @@ def fresh_results(finished, tmp_path):
         ("worlds:\n  families: [modular]\n  sizes: [10]\n", "worlds.sizes"),
         ("figures:\n  n_nodes: 777\n", "figures.n_nodes"),
         ("seeds: [1]\nseeds: [2]\n", "seeds"),
+        ("models: []\n", "must set memory.models too"),
     ],
 )
 def test_a_wrong_configuration_stops_before_any_job(workflow, line, name):
@@ -210,6 +211,13 @@ def test_a_wrong_configuration_stops_before_any_job(workflow, line, name):
     assert name in printed
     assert "Traceback" not in printed
     assert workflow.artefacts() == before
+
+
+def test_the_example_of_an_endpoint_names_it_everywhere(workflow):
+    workflow.overlay.write_text((ROOT / "config/endpoint.yaml").read_text())
+    rules = set(re.findall(r"^rule (\w+):", workflow.run("all", "plan", "--dry-run"), re.MULTILINE))
+    asking = {"roll_semantic", "ask_policies", "sweep_tau_semantic", "play_alfworld"}
+    assert {"plan", "answer_questions", *asking} <= rules
 
 
 def test_another_directory_works(fresh, finished, tmp_path):

@@ -54,7 +54,8 @@ def checked(config, files):
         for key in ["memory", "tau", "alfworld", "longmemeval"]:
             if unknown := set(config[key]["models"]).difference(names):
                 raise InputError(
-                    f"{key}.models: {sorted(unknown)} are not among models {names}"
+                    f"{key}.models: {sorted(unknown)} are not among models {names}; a configuration "
+                    f"that replaces models must set {key}.models too, to some of its names or []"
                 )
         conversations = config["longmemeval"]
         judges = [entry["name"] for entry in config["models"] if "base_url" in entry]
