@@ -1,7 +1,11 @@
-"""What Table 5 and Appendix B's table share: names of their rows, and what is said of models."""
+"""What Table 5 and Appendix B's table share: names of their rows, and what is said of them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from _entry import Job
+from _gate import gate_notes
+from coretail import artefacts
 
 ALFWORLD = {
     "alfworld_short_walk": "ALFWorld short-walk",
@@ -13,16 +17,19 @@ ALFWORLD = {
 JUDGE = "deterministic"
 NOT_RUN = "not run in this configuration"
 
-_GATE = {
-    True: "passes the competence gate",
-    False: "does not pass the competence gate: nothing of it here carries a claim",
-    None: "was not put to the competence gate",
-}
-
 
 def name_of(workload: str, data: str) -> str:
     """Return what a workload is called where its data may be a stand-in."""
     return f"Stand-in for {workload}" if data == "stand-in" else workload
+
+
+def longmemeval_data(job: Job) -> str:
+    """Return what LongMemEval's questions are, whether or not a model was asked them.
+
+    The table of pairs says so: it compares the lengths of contexts without a model, too.
+    """
+    pairs = artefacts.read_rows(job.input("longmemeval_pairs"), "table_longmemeval_pairs")
+    return str(pairs[0]["data"])
 
 
 def notes_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -34,5 +41,4 @@ def notes_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             "Rows of a stand-in: no number in them is the benchmark's. The paper's numbers beside "
             "them are of the benchmark."
         )
-    models = {row["model"]: row["competent"] for row in rows if row["model"] is not None}
-    return found + [f"{model} {_GATE[passed]}." for model, passed in models.items()]
+    return found + gate_notes(rows)

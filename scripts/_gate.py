@@ -1,6 +1,6 @@
 """The competence gate of the analysis plan, as every table that a model produced shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from _entry import Job
@@ -10,12 +10,29 @@ LEVEL = 0.05
 # Share of random actions above which a run is printed and carries no claim.
 MARKED = 0.1
 
+_SAID = {
+    True: "passes the competence gate",
+    False: "does not pass the competence gate: its choices, predictions and answers carry no claim",
+    None: "was not put to the competence gate",
+}
+
 
 def gate_note(row: Mapping[str, Any]) -> str:
     """Return what the gate says of the model of a row."""
-    if row["competent"]:
-        return f"{row['model']} passes the competence gate."
-    return f"{row['model']} does not pass the competence gate: nothing here carries a claim."
+    return f"{row['model']} {_SAID[row['competent']]}."
+
+
+def gate_notes(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what the gate says of each model of rows, in their order; rows may have none."""
+    models = {row["model"]: row for row in rows if row["model"] is not None}
+    return list(map(gate_note, models.values()))
+
+
+def not_read(marked: float | None) -> str:
+    """Return the reading of a comparison with a share of random steps; empty if it may be read."""
+    if marked is None or marked <= MARKED:
+        return ""
+    return f"not read: {100 * marked:.1f}% of steps random"
 
 
 def competent_models(job: Job) -> dict[str, bool]:

@@ -1,5 +1,6 @@
 """What the entry scripts of LongMemEval share: rows of contexts, bad records among them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from coretail.longmemeval.contexts import Context, Haystack, Method, Settings
@@ -13,6 +14,14 @@ DETERMINISTIC = "deterministic"
 def limits_of(settings: dict[str, Any]) -> Settings:
     """Return a rule's budgets and exponent."""
     return Settings(**{key: settings[key] for key in ("slots", "slot_tokens", "tau", "tokens")})
+
+
+def data_of(generated: Iterable[bool]) -> str:
+    """Return what a file is, given for each record whether coretail made it.
+
+    What a mixture gives is no number of the benchmark.
+    """
+    return "stand-in" if any(generated) else "benchmark"
 
 
 def bad_record(error: QuestionError) -> Row:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coretail import stats
+from coretail.errors import InputError
 from coretail.render import tables
 
 Rows = list[dict[str, Any]]
@@ -34,6 +35,28 @@ def tokens_by_seed(replies: Rows) -> dict[int, float]:
                 tokens + row["weight"] * row["prompt_tokens"],
             )
     return {seed: tokens / weight for seed, (weight, tokens) in sums.items()}
+
+
+def tokens_in_pairs(first: Rows, second: Rows) -> tuple[list[float | None], list[float | None]]:
+    """Return the prompt tokens per call of two policies by seed, over the steps that both had.
+
+    Where a context window was full, the steps before alone are of both. A seed without such a step
+    has None.
+    """
+    seeds = {row["seed"] for row in first}
+    if others := seeds.symmetric_difference(row["seed"] for row in second):
+        names = [cell_of(rows[0]) for rows in (first, second)]
+        raise InputError(f"memory_asked: seeds {sorted(others)} stand in one of {names} alone")
+    kept = [
+        {(row["seed"], row["step"]) for row in rows if row["status"] != "window_full"}
+        for rows in (first, second)
+    ]
+    by_seed = [
+        tokens_by_seed([row for row in rows if (row["seed"], row["step"]) in kept[0] & kept[1]])
+        for rows in (first, second)
+    ]
+    own, other = ([found.get(seed) for seed in sorted(seeds)] for found in by_seed)
+    return own, other
 
 
 def limits(name: str, interval: stats.Interval | None) -> dict[str, float | None]:

@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 from _entry import LOGGER, Job, run
 from coretail import artefacts
 from coretail.alfworld.building import draw_games
-from coretail.alfworld.demonstrations import Demonstration, demonstrate, read_demonstrations
+from coretail.alfworld.demonstrations import (
+    Demonstration,
+    demonstrate,
+    read_demonstrations,
+    shortage,
+)
 from coretail.alfworld.environment import UnplayableGame
 from coretail.alfworld.games import (
     GAME_FILE,
@@ -75,6 +80,13 @@ def main(job: Job) -> None:
     if settings["read"]:
         (path,) = job.inputs("demonstrations")
         shown = read_demonstrations(path)
+    played = [
+        one.folder
+        for one, row in zip(files, rows, strict=True)
+        if row["episode"] is not None and row["playable"]
+    ]
+    for setting, n in settings["demonstrations"].items():
+        check_demonstrations(shown, played, setting, n)
     for name, content in (
         ("games", [row | {"data": data} for row in rows]),
         ("demonstrations", [asdict(one) for one in shown]),
@@ -101,13 +113,27 @@ def given(job: Job) -> list[Files]:
         )
     taken: Counter[str] = Counter()
     files = []
-    for folder in find_games(paths[0].parents[2]):
+    for folder in by_trial(find_games(paths[0].parents[2])):
         taken[folder.task_type] += 1
         if taken[folder.task_type] <= job.settings["per_type"]:
             game, trajectory = (read(folder.path / name) for name in (GAME_FILE, TRAJECTORY_FILE))
             # Where the directory lies decides nothing, and stays out of what is written.
             files.append(Files(game_folder(Path(folder.key)), game, trajectory))
     return in_turn(files)
+
+
+def by_trial(folders: list[GameFolder]) -> list[GameFolder]:
+    """Return one trial of each task, then the second of each, and so on.
+
+    A trial is no demonstration for others of its task.
+    """
+    met: Counter[str] = Counter()
+    trials = []
+    for folder in folders:
+        trials.append(met[folder.task])
+        met[folder.task] += 1
+    ranked = sorted(zip(trials, folders, strict=True), key=lambda pair: pair[0])
+    return [folder for _, folder in ranked]
 
 
 def in_turn(files: list[Files]) -> list[Files]:
@@ -119,6 +145,30 @@ def in_turn(files: list[Files]) -> list[Files]:
         for place, one in enumerate(alike)
     }
     return sorted(files, key=lambda one: places[one.folder])
+
+
+def check_demonstrations(
+    known: list[Demonstration], played: list[GameFolder], setting: str, n: int
+) -> None:
+    """Say which games cannot be played in a setting, for want of demonstrations.
+
+    Raises
+    ------
+    InputError
+        If none can.
+    """
+    reasons = [reason for folder in played if (reason := shortage(known, folder, n))]
+    remedy = (
+        "lower that number, raise alfworld.per_type where there are more games, or name a file in "
+        "alfworld.demonstrations that has so many"
+    )
+    if reasons and len(reasons) == len(played):
+        raise InputError(
+            f"alfworld.settings.{setting}.demonstrations: {n} is too many for each game that is to "
+            f"be played, such as {reasons[0]}; {remedy}"
+        )
+    for reason in reasons:
+        LOGGER.warning("%s: %s; it is not played there; %s", setting, reason, remedy)
 
 
 def read(path: Path) -> bytes | None:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from _closed_loop import driver_of
 from _entry import LOGGER, Job, run
-from _longmemeval import limits_of
+from _longmemeval import data_of, limits_of
 from _memory import run_of, view_of
 from _model import JOURNALS, RECORDINGS
 from coretail import artefacts, planning
 from coretail.concentration import concentration
 from coretail.llm.models import ApiModel, Model, model_from
+from coretail.llm.request import Request
 from coretail.longmemeval.contexts import Haystack
 from coretail.longmemeval.records import Question, read_questions
 from coretail.memory.asking import ask
@@ -493,17 +494,17 @@ def papers_tail_error(paper: dict[str, float]) -> list[Power]:
         (
             "steps of each policy, unpaired",
             planning.unpaired_size(graph, ctwm),
-            "two independent proportions",
+            "two independent proportions, by the normal distribution",
         ),
         (
             "paired steps, policies independent",
             planning.mcnemar_size(graph * (1 - ctwm), (1 - graph) * ctwm),
-            "McNemar; whether one errs says nothing of the other",
+            "McNemar's exact test; whether one errs says nothing of the other",
         ),
         (
             "paired steps, CTWM never worse",
             planning.mcnemar_size(graph - ctwm, 0.0),
-            "McNemar; CTWM is right wherever graph memory is: the fewest that can do",
+            "McNemar's exact test; CTWM is right wherever graph memory is: the fewest that can do",
         ),
     ]
     return [
@@ -531,14 +532,14 @@ def games(job: Job, askers: Askers) -> Found:
     if not settings["players"]:
         return [], []
     from coretail.alfworld.agent import Play, play_episode
-    from coretail.alfworld.demonstrations import Demonstration
+    from coretail.alfworld.demonstrations import Demonstration, fitting_demonstrations, shortage
     from coretail.alfworld.games import Game, game_folder, parse_game
     from coretail.alfworld.memory import Memory
     from coretail.alfworld.prompts import TEMPLATES
-    from play_alfworld import examples, read_demonstrations
+    from play_alfworld import read_demonstrations
 
     (path,) = job.inputs("games")
-    playable = [
+    sound = [
         row
         for row in artefacts.read_rows(path, "alfworld_games")
         if row["episode"] is not None and row["playable"]
@@ -549,6 +550,10 @@ def games(job: Job, askers: Askers) -> Found:
     for model in settings["players"]:
         for setting in settings["order"]:
             rules = alfworld["settings"][setting]
+            n_shown = rules["demonstrations"]
+            playable = [
+                row for row in sound if not shortage(known, game_folder(Path(row["game"])), n_shown)
+            ]
             play = Play(
                 setting,
                 rules["style"],
@@ -569,7 +574,7 @@ def games(job: Job, askers: Askers) -> Found:
                     )
                     client = askers.client(model, "play_alfworld")
                     client.begin(model, cell, row["game"], setting, chain=True)
-                    shown = examples(known, game, rules["demonstrations"])
+                    shown = fitting_demonstrations(known, game.folder)[:n_shown]
 
                     def act(
                         progress: Callable[[int], None],
@@ -632,31 +637,49 @@ def questions(job: Job, askers: Askers) -> Found:
     conversations = settings["longmemeval"]
     if not settings["answerers"]:
         return [], []
-    from coretail.longmemeval.answering import ANSWER_TEMPLATE, ask_question
+    from coretail.longmemeval.answering import (
+        ANSWER_TEMPLATE,
+        TAIL_TEMPLATE,
+        ask_question,
+        summarise_tail,
+    )
 
-    total, chosen = sampled_questions(job)
+    total, chosen, benchmark = sampled_questions(job)
     limits = limits_of(conversations)
     cells = [(budget, cell) for budget, own in conversations["cells"].items() for cell in own]
+    summarised = conversations["tail"] == "model"
     parts: list[Part] = []
     power: list[Power] = []
     for model in settings["answerers"]:
         client = askers.client(model, "answer_questions")
         counted = dict.fromkeys(cells, Counted())
         tokens: dict[str, Tokens] = {}
+        asking: dict[str, Any] = {
+            "window": askers.window(model),
+            "seed": settings["semantic"]["seed"],
+        }
         for question in chosen:
             haystack = Haystack(question, limits)
-            client.reply = lambda _, answer=question.answer: answer  # type: ignore[misc]
+
+            def reply(request: Request, answer: str = question.answer) -> str:
+                # A summary is taken to fill its budget.
+                return "note " * request.max_tokens if request.template == TAIL_TEMPLATE else answer
+
+            client.reply = reply
             for budget, cell in cells:
                 method, _, encoding = cell.partition("-")
-                context = haystack.context(method, encoding, budget)
+                note = None
+                if summarised:
+                    client.begin()
+                    tail = haystack.tail(method, encoding, budget)
+                    summary = summarise_tail(client, question, tail, limits.slot_tokens, **asking)
+                    counted[budget, cell] += planning.separate(client)
+                    if summary.failure is not None:
+                        continue
+                    note = summary.text
+                context = haystack.context(method, encoding, budget, note)
                 client.begin()
-                ask_question(
-                    client,
-                    question,
-                    context.text,
-                    window=askers.window(model),
-                    seed=settings["semantic"]["seed"],
-                )
+                ask_question(client, question, context.text, **asking)
                 counted[budget, cell] += planning.separate(client)
                 if budget == "slots":
                     note_tokens(tokens, cell, question.question_id, client)
@@ -664,16 +687,15 @@ def questions(job: Job, askers: Askers) -> Found:
         parts += [
             Part(
                 askers.name(model),
-                f"LongMemEval{stand_in(settings['data'])}",
+                benchmark,
                 f"{cell}, equal {budget}",
                 total,
-                total,
+                total * (1 + (summarised and cell.startswith("ctwm"))),
                 counted[budget, cell].times(scale),
-                ANSWER_TEMPLATE.max_tokens,
+                max(ANSWER_TEMPLATE.max_tokens, limits.slot_tokens if summarised else 0),
             )
             for budget, cell in cells
         ]
-        benchmark = f"LongMemEval{stand_in(settings['data'])}"
         where = f"{askers.name(model)}, {benchmark}, {ENCODING}, equal slots"
         power += token_power(
             where,
@@ -717,7 +739,7 @@ def judgements(job: Job, askers: Askers) -> Found:
         return [], []
     from coretail.longmemeval.answering import JUDGE_MAX_TOKENS, ask_judge
 
-    total, chosen = sampled_questions(job)
+    total, chosen, benchmark = sampled_questions(job)
     n = total * sum(map(len, conversations["cells"].values())) * len(settings["answerers"])
     parts = []
     for model in settings["judges"]:
@@ -730,7 +752,7 @@ def judgements(job: Job, askers: Askers) -> Found:
         parts.append(
             Part(
                 askers.name(model),
-                f"LongMemEval{stand_in(settings['data'])}, judging",
+                f"{benchmark}, judging",
                 "all replies",
                 n,
                 n,
@@ -802,11 +824,11 @@ def token_power(
     return [planning.paired(TOKENS, where, unit, n, SHARE, sd, source, assumption, target)]
 
 
-def sampled_questions(job: Job) -> tuple[int, list[Question]]:
-    """Return the number of usable questions, and evenly spaced ones of them."""
+def sampled_questions(job: Job) -> tuple[int, list[Question], str]:
+    """Return the number of usable questions, evenly spaced ones of them, and what they are."""
     (path,) = job.inputs("questions")
-    usable = [isinstance(record, Question) for record in read_questions(path)]
-    places = np.flatnonzero(usable)
+    found = [(isinstance(record, Question), record.generated) for record in read_questions(path)]
+    places = np.flatnonzero([usable for usable, _ in found])
     spaced = np.linspace(0, places.size - 1, min(SAMPLED_QUESTIONS, places.size)).astype(int)
     wanted = set(places[spaced].tolist())
     chosen = [
@@ -814,7 +836,8 @@ def sampled_questions(job: Job) -> tuple[int, list[Question]]:
         for position, record in enumerate(read_questions(path))
         if position in wanted and isinstance(record, Question)
     ]
-    return int(places.size), chosen
+    benchmark = f"LongMemEval{stand_in(data_of(generated for _, generated in found))}"
+    return int(places.size), chosen, benchmark
 
 
 def known_rows(path: Path, name: str, key: dict[str, Any]) -> list[dict[str, Any]]:

@@ -62,11 +62,14 @@ def topology(
     }
     gini = stats.t_interval(test["value"] for test in by["gini"])
     control = stats.t_interval(test["control_median"] for test in by["gini"])
-    difference = stats.t_interval(
-        None
-        if test["value"] is None or test["control_median"] is None
-        else test["value"] - test["control_median"]
-        for test in by["alpha"]
+    above, difference = (
+        stats.t_interval(
+            None
+            if test["value"] is None or test["control_median"] is None
+            else test["value"] - test["control_median"]
+            for test in by[name]
+        )
+        for name in ("gini", "alpha")
     )
     between = stats.t_interval(effect["between_blocks"] for effect in effects)
     expected = stats.t_interval(effect["between_expected"] for effect in effects)
@@ -98,6 +101,9 @@ def topology(
         "gini_low": gini.low,
         "gini_high": gini.high,
         "gini_control": control.estimate,
+        "gini_difference": above.estimate,
+        "gini_difference_low": above.low,
+        "gini_difference_high": above.high,
         "exponent_events": [test["value"] for test in by["exponent_events"]],
         "lambda_common": common.estimate,
         "n_tail_common": effects[0]["n_tail_common"],

@@ -5,7 +5,16 @@ from typing import Any
 
 from _entry import Job, run
 from _gate import competent_models, gate_note
-from _policies import Cell, Rows, by_cell, cell_of, coverage_and_error, limits, tokens_by_seed
+from _policies import (
+    Cell,
+    Rows,
+    by_cell,
+    cell_of,
+    coverage_and_error,
+    limits,
+    tokens_by_seed,
+    tokens_in_pairs,
+)
 from _tables import write_texts
 from coretail import artefacts, stats
 from coretail.memory.comparison import (
@@ -71,8 +80,8 @@ def policy_rows(
         own = replies[cell] if replies else None
         n_steps = sum(row["n"] for row in free if row["seed"] == seeds[0])
         error = stats.t_interval(by_seed[seed].mean("tail") for seed in seeds)
-        matched = graph_of(scored, driver, budget, encoding, seeds)
-        verbose = graph_of(scored, driver, budget, "verbose", seeds)
+        matched = scored.get((driver, budget, REFERENCE, encoding))
+        verbose = scored.get((driver, budget, REFERENCE, "verbose"))
         against = compare(by_seed, matched) if matched and policy != REFERENCE else None
         papers = compare(by_seed, verbose) if verbose else None
         rows.append(
@@ -108,39 +117,27 @@ def policy_rows(
     return rows
 
 
-def graph_of(
-    scored: dict[Cell, dict[int, Losses]],
-    driver: str,
-    budget: str,
-    encoding: str,
-    seeds: list[int],
-) -> dict[int, Losses] | None:
-    """Return graph memory's losses on some seeds; None without such a run.
-
-    Free predictors do not see the encoding: where the verbose run has fewer seeds, the compact
-    one stands for it.
-    """
-    for name in (encoding, "compact"):
-        found = scored.get((driver, budget, REFERENCE, name), {})
-        if set(seeds) <= set(found):
-            return {seed: found[seed] for seed in seeds}
-    return None
-
-
-def tail_counts(replies: Rows | None, tail: Rows, n_steps: int) -> dict[str, int]:
+def tail_counts(replies: Rows | None, tail: Rows, n_steps: int) -> dict[str, Any]:
     """Return how many predictions were scored, and how far the context window went."""
     if replies is None:
         return {
             "n_tail": sum(row["n"] for row in tail),
             "n_unscored": 0,
+            "whole": True,
             "n_steps_compared": n_steps,
+            "n_steps_compared_high": n_steps,
         }
     scored = [row for row in replies if row["correct"] is not None]
-    full = [row["step"] for row in replies if row["status"] == "window_full"]
+    ends = dict.fromkeys((row["seed"] for row in replies), n_steps)
+    for row in replies:
+        if row["status"] == "window_full":
+            ends[row["seed"]] = min(ends[row["seed"]], row["step"])
     return {
         "n_tail": sum(row["stratum"].startswith("tail") for row in scored),
         "n_unscored": len(replies) - len(scored),
-        "n_steps_compared": min(full, default=n_steps),
+        "whole": min(ends.values()) == n_steps,
+        "n_steps_compared": min(ends.values()),
+        "n_steps_compared_high": max(ends.values()),
     }
 
 
@@ -169,17 +166,12 @@ def token_columns(cell: Cell, replies: dict[Cell, Rows] | None) -> dict[str, Any
     if replies is None:
         return {key: value for name in names for key, value in limits(name, None).items()}
     driver, budget, _, encoding = cell
-    own = tokens_by_seed(replies[cell])
-    columns = limits("tokens", stats.t_interval(own.values()))
+    columns = limits("tokens", stats.t_interval(tokens_by_seed(replies[cell]).values()))
     for name, partner in zip(names[1:], ("verbose", encoding), strict=True):
         reference = replies.get((driver, budget, REFERENCE, partner))
         reduction = None
         if reference is not None:
-            other = tokens_by_seed(reference)
-            pairs = [(own.get(seed), other.get(seed)) for seed in sorted({*own, *other})]
-            reduction = compare_values(
-                [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            ).reduction
+            reduction = compare_values(*tokens_in_pairs(replies[cell], reference)).reduction
         columns |= limits(name, reduction)
     return columns
 
@@ -282,10 +274,12 @@ def table(rows: Rows) -> tables.TableSpec:
 def window_notes(rows: Rows) -> list[str]:
     """Return which policies stopped before the end because the context window was full."""
     return [
-        f"{row['policy']}: the model's context window was full after {row['n_steps_compared']} "
-        "steps; compared on those."
+        f"{row['policy']}: the model's context window was full after {row['n_steps_compared']} to "
+        f"{row['n_steps_compared_high']} steps, by seed. Its tokens and errors are of the steps "
+        "before, and not to be compared with other rows; what is saved and Δ are of the steps that "
+        "both had."
         for row in rows
-        if row["n_steps_compared"] < row["n_steps"]
+        if not row["whole"]
     ]
 
 

@@ -8,10 +8,13 @@ from _gate import competent_models, gate_note
 from _policies import Cell, Rows, by_cell, limits, tokens_by_seed
 from _tables import write_texts
 from coretail import artefacts, stats
+from coretail.errors import InputError
 from coretail.memory.comparison import asked_losses, compare_values, free_losses
 from coretail.render import tables
 
-POLICIES = ("graph", "ctwm", "graph_ctwm")
+# The paper's two, and CTWM's allocation on graph memory's ranking.
+PAPERS = ("graph", "ctwm")
+POLICIES = (*PAPERS, "graph_ctwm")
 ENCODINGS = ("verbose", "compact")
 # One value per seed of each quantity, for each (policy, encoding).
 Values = dict[tuple[str, str], dict[int, float | None]]
@@ -59,10 +62,7 @@ def key_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def free_values(losses: dict[Cell, Rows], driver: str) -> tuple[Values, Values]:
-    """Return tail errors and local tokens of the free predictor vote, by seed.
-
-    Of each policy the seeds that all its encodings have.
-    """
+    """Return tail errors and local tokens of the free predictor vote, by seed."""
     errors: Values = {}
     tokens: Values = {}
     for (of, budget, policy, encoding), rows in losses.items():
@@ -76,7 +76,7 @@ def free_values(losses: dict[Cell, Rows], driver: str) -> tuple[Values, Values]:
                 / sum(row["n"] for row in rows if row["seed"] == seed)
                 for seed in sorted(by_seed)
             }
-    return common(errors), common(tokens)
+    return paired(errors), paired(tokens)
 
 
 def asked_values(replies: Rows, driver: str) -> tuple[Values, Values]:
@@ -88,16 +88,15 @@ def asked_values(replies: Rows, driver: str) -> tuple[Values, Values]:
             losses = asked_losses(rows)
             errors[policy, encoding] = {seed: losses[seed].mean("tail") for seed in sorted(losses)}
             tokens[policy, encoding] = dict(sorted(tokens_by_seed(rows).items()))
-    return common(errors), common(tokens)
+    return paired(errors), paired(tokens)
 
 
-def common(values: Values) -> Values:
-    """Return the values of the seeds that every cell has, so that cells are paired."""
-    seeds = set.intersection(*(set(by_seed) for by_seed in values.values()))
-    return {
-        cell: {seed: value for seed, value in by_seed.items() if seed in seeds}
-        for cell, by_seed in values.items()
-    }
+def paired(values: Values) -> Values:
+    """Return the values, if every cell has the same seeds: a missing partner is never dropped."""
+    seeds = {cell: sorted(by_seed) for cell, by_seed in values.items()}
+    if len(set(map(tuple, seeds.values()))) > 1:
+        raise InputError(f"results/memory: the cells of Table 4 have not the same seeds: {seeds}")
+    return values
 
 
 def cell_rows(key: dict[str, Any], errors: Values, tokens: Values) -> Rows:
@@ -114,18 +113,33 @@ def cell_rows(key: dict[str, Any], errors: Values, tokens: Values) -> Rows:
                 "n_seeds": error.n,
                 **limits("tokens", stats.t_interval(tokens[policy, encoding].values())),
                 **limits("tail_error", error),
-                "pareto": False,
                 "reason": error.reason,
             }
         )
+    papers = [row for row in rows if row["policy"] in PAPERS]
     for row in rows:
-        row["pareto"] = not any(
-            other["tokens"] < row["tokens"] and other["tail_error"] <= row["tail_error"]
-            for other in rows
-            if None not in (other["tail_error"], row["tail_error"])
-        )
+        row["pareto"] = undominated(row, rows)
+        row["pareto_paper"] = undominated(row, papers) if row in papers else None
     rows.sort(key=lambda row: (POLICIES.index(row["policy"]), ENCODINGS.index(row["encoding"])))
     return rows
+
+
+def undominated(row: Mapping[str, Any], rows: Rows) -> bool | None:
+    """Return whether no row is as good in tokens and tail error and better in one; None: no error.
+
+    Only rows with a tail error compete.
+    """
+
+    def at(one: Mapping[str, Any]) -> tuple[float, float]:
+        return one["tokens"], one["tail_error"]
+
+    if row["tail_error"] is None:
+        return None
+    rivals = [at(other) for other in rows if other["tail_error"] is not None]
+    return not any(
+        tokens <= row["tokens"] and error <= row["tail_error"] and (tokens, error) != at(row)
+        for tokens, error in rivals
+    )
 
 
 def effect_rows(key: dict[str, Any], quantity: str, values: Values) -> Rows:
@@ -175,6 +189,20 @@ def effect_rows(key: dict[str, Any], quantity: str, values: Values) -> Rows:
                 relative=False,
             )
         )
+        # Of the four corners this difference is that of the two mean changes.
+        rows.append(
+            effect_row(
+                key
+                | {
+                    "quantity": quantity,
+                    "effect": "allocation_over_serialization",
+                    "at": "both",
+                },
+                ctwm_verbose,
+                graph_compact,
+                relative=False,
+            )
+        )
     return rows
 
 
@@ -183,6 +211,7 @@ OF = {
     "allocation": "CTWM - graph memory, ranking and allocation together",
     "allocation_only": "CTWM's allocation on graph memory's ranking - graph memory",
     "interaction": "CTWM's (compact - verbose) - graph memory's",
+    "allocation_over_serialization": "allocation's mean change - serialization's",
 }
 
 
@@ -253,7 +282,7 @@ def cell_table(rows: Rows) -> tables.TableSpec:
                 tables.interval(3),
                 missing=UNDEFINED,
             ),
-            tables.Column("Pareto", ("pareto",), lambda best: "yes" if best else "no", "left"),
+            tables.Column("Pareto", ("pareto",), yes_or_no, "left", missing=UNDEFINED),
         ),
         rows=tuple(rows),
         notes=(
@@ -262,6 +291,11 @@ def cell_table(rows: Rows) -> tables.TableSpec:
             else gate_note(rows[0]),
         ),
     )
+
+
+def yes_or_no(best: bool) -> str:
+    """Return a truth value in words."""
+    return "yes" if best else "no"
 
 
 def effect_table(rows: Rows) -> tables.TableSpec:

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import special
 
 from _entry import Job, run
-from _external import ALFWORLD, JUDGE, NOT_RUN, name_of, notes_of
-from _gate import competent_models
+from _external import ALFWORLD, JUDGE, NOT_RUN, longmemeval_data, name_of, notes_of
+from _gate import competent_models, not_read
 from _policies import Cell, Rows, by_cell, limits
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -32,7 +32,7 @@ def main(job: Job) -> None:
     """Write at least one row per configuration: one per model that was asked in it."""
     settings = job.settings
     rows = [*synthetic_rows(job), *alfworld_rows(job), *longmemeval_rows(job)]
-    competent = competent_models(job) if settings["gated"] else {}
+    competent = competent_models(job) if any(settings["models"].values()) else {}
     for row in rows:
         row |= {
             "paper_reduction": settings["paper"][row["configuration"]],
@@ -63,9 +63,12 @@ def not_run(configuration: str, label: str, data: str, unit: str, why: str) -> d
         "reference_tokens": None,
         **limits("tokens_reduction", None),
         "detectable": None,
+        "marked": None,
         "reading_tokens": NOT_RUN,
         "n_verbose": 0,
         **limits("tokens_reduction_verbose", None),
+        "marked_verbose": None,
+        **limits("tokens_reduction_in_all", None),
         "accuracy_by": None,
         "n_accuracy": 0,
         "accuracy": None,
@@ -143,9 +146,12 @@ def asked_values(replies: Mapping[Cell, Rows]) -> dict[str, Any]:
         **dict(zip(("tokens", "reference_tokens"), means(tokens_of(calls)), strict=True)),
         **limits("tokens_reduction", found),
         "detectable": shown,
+        # A random agent walked, and a reply that cannot be used is a wrong prediction.
+        "marked": 0.0,
         "reading_tokens": reading(found),
         "n_verbose": papers.n if papers else 0,
         **limits("tokens_reduction_verbose", papers),
+        "marked_verbose": 0.0 if papers else None,
         "accuracy_by": "1 - tail error, model",
         "n_accuracy": difference.n,
         **dict(zip(("accuracy", "reference_accuracy"), means(tail), strict=True)),
@@ -337,13 +343,17 @@ def alfworld_rows(job: Job) -> Rows:
                     matched["only_ctwm"],
                 )
                 row |= right | {"accuracy_by": "games won"}
+                verbose = pairs.get(("compact", "verbose"))
                 row |= {
                     "n": matched["n"],
                     "n_left_out": matched["n_unplayed"],
                     "tokens": matched["tokens"],
                     "reference_tokens": matched["reference_tokens"],
-                    **saved(matched, matched["n"], pairs.get(("compact", "verbose")), "n"),
+                    **saved(matched, matched["n"], verbose, "n"),
+                    "marked": matched["marked"],
+                    "marked_verbose": verbose["marked"] if verbose else None,
                 }
+                row["reading_tokens"] = not_read(row["marked"]) or row["reading_tokens"]
                 if row["n_verbose"] == 0:
                     row["reason_verbose"] = "alfworld.cells lacks graph-verbose"
             rows.append(row)
@@ -364,6 +374,7 @@ def longmemeval_rows(job: Job) -> Rows:
 
     pairs = chosen("longmemeval_pairs") if models else []
     questions = chosen("longmemeval") if models else []
+    data = longmemeval_data(job)
     rows: Rows = []
     for model in models or [None]:
         own = {
@@ -376,7 +387,6 @@ def longmemeval_rows(job: Job) -> Rows:
             if models
             else "longmemeval.models is empty"
         )
-        data = job.settings["data"][LONGMEMEVAL]
         row = not_run(LONGMEMEVAL, "LongMemEval", data, "question", why) | {"model": model}
         if matched := own.get(REFERENCE):
             n_questions = next(
@@ -398,7 +408,16 @@ def longmemeval_rows(job: Job) -> Rows:
                 "tokens": matched["tokens_first"],
                 "reference_tokens": matched["tokens_second"],
                 **saved(matched, matched["n_tokens"], own.get(VERBOSE), "n_tokens"),
+                # Nothing is chosen at random where a question has no reply.
+                "marked": 0.0,
+                "marked_verbose": 0.0 if VERBOSE in own else None,
             }
+            if matched["summary_calls"]:
+                name = "tokens_in_all_reduction"
+                row |= {
+                    f"tokens_reduction_in_all{end}": matched[f"{name}{end}"]
+                    for end in ("", "_low", "_high")
+                }
             if row["n_verbose"] == 0:
                 row["reason_verbose"] = "longmemeval.cells.slots lacks graph-verbose"
         rows.append(row)
@@ -478,6 +497,8 @@ def parity(row: Mapping[str, Any], margin: float, floor: float) -> str:
     """
     if row["accuracy_by"] is None:
         return NOT_RUN
+    if unread := not_read(row["marked"]):
+        return unread
     low, high = row["accuracy_difference_low"], row["accuracy_difference_high"]
     if low is None or max(row["accuracy"], row["reference_accuracy"]) < floor:
         return "not testable"
@@ -529,7 +550,7 @@ def token_table(rows: Rows) -> tables.TableSpec:
             ),
         ),
         rows=tuple(rows),
-        notes=(*left_out(rows), *notes(rows)),
+        notes=(*left_out(rows), *in_all(rows), *marked_pairings(rows), *notes(rows)),
         layout="page",
         blocks="unit",
     )
@@ -596,6 +617,30 @@ def left_out(rows: Rows) -> list[str]:
         f"{row['label']}, {row['model']}: {row['n_left_out']}" for row in rows if row["n_left_out"]
     ]
     return [f"Left out, for want of prompt tokens of both: {'; '.join(told)}."] if told else []
+
+
+def in_all(rows: Rows) -> list[str]:
+    """Return what is saved where the calls count in which a model summarised the tails."""
+    shown = tables.percent_interval(2)
+    name = "tokens_reduction_in_all"
+    told = [
+        f"{row['label']}, {row['model']}: "
+        + shown(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+        for row in rows
+        if row[name] is not None
+    ]
+    if not told:
+        return []
+    return [f"Saved if the calls that summarise the tails count, too: {'; '.join(told)}."]
+
+
+def marked_pairings(rows: Rows) -> list[str]:
+    """Return which numbers against graph memory verbose are not to be read, and why."""
+    return [
+        f"{row['label']}, {row['model']}, against verbose: {unread}."
+        for row in rows
+        if (unread := not_read(row["marked_verbose"]))
+    ]
 
 
 if __name__ == "__main__":

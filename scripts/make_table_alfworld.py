@@ -1,10 +1,11 @@
 """Make the tables of ALFWorld: what each memory costs and wins, and CTWM against graph memory."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from _entry import Job, run
-from _gate import competent_models, gate_note
+from _gate import competent_models, gate_note, not_read
 from _policies import Rows, limits
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -71,7 +72,6 @@ def memory_row(key: dict[str, Any], episodes: Episodes) -> dict[str, Any]:
     success = stats.wilson_interval(sum(episode["success"] for episode in played), len(played))
     tokens = stats.t_interval(map(per_step, played))
     in_all = stats.t_interval(episode["prompt_tokens"] for episode in played)
-    steps = sum(episode["steps"] for episode in played)
     sent = sum(episode["prompt_tokens"] for episode in played)
     return {
         **key,
@@ -83,7 +83,7 @@ def memory_row(key: dict[str, Any], episodes: Episodes) -> dict[str, Any]:
         **limits("tokens_in_all", in_all),
         "cached": sum(episode["cached_tokens"] for episode in played) / sent if sent else None,
         **limits("steps", stats.t_interval(episode["steps"] for episode in played)),
-        "random_steps": sum(episode["random"] for episode in played) / steps if steps else None,
+        "random_steps": random_steps(played),
         "reason": tokens.reason or in_all.reason,
     }
 
@@ -112,6 +112,8 @@ def pair_row(key: dict[str, Any], episodes: Episodes, reference: Episodes) -> di
         [episode["prompt_tokens"] for episode in other],
         [episode["prompt_tokens"] for episode in own],
     )
+    shares = [share for share in map(random_steps, (own, other)) if share is not None]
+    marked = max(shares, default=None)
     only_own = sum(mine["success"] and not its["success"] for mine, its in pairs)
     only_other = sum(its["success"] and not mine["success"] for mine, its in pairs)
     return {
@@ -124,7 +126,10 @@ def pair_row(key: dict[str, Any], episodes: Episodes, reference: Episodes) -> di
         **limits("tokens_reduction", found.reduction),
         **limits("tokens_in_all_reduction", in_all),
         "detectable": found.detectable,
-        "reading_difference": found.reading,
+        "calls": stats.t_interval(map(calls_per_step, own)).estimate,
+        "reference_calls": stats.t_interval(map(calls_per_step, other)).estimate,
+        "marked": marked,
+        "reading_difference": not_read(marked) or found.reading,
         "steps": stats.t_interval(episode["steps"] for episode in own).estimate,
         "reference_steps": stats.t_interval(episode["steps"] for episode in other).estimate,
         "successes": sum(episode["success"] for episode in own),
@@ -141,6 +146,17 @@ def per_step(episode: Episode) -> float:
     return float(episode["prompt_tokens_per_step"])
 
 
+def calls_per_step(episode: Episode) -> float:
+    """Return the completions asked for per step of an episode that was played."""
+    return float(episode["calls"] / episode["steps"])
+
+
+def random_steps(played: Sequence[Episode]) -> float | None:
+    """Return the share of steps without a usable reply; None without a step."""
+    steps = sum(episode["steps"] for episode in played)
+    return sum(episode["random"] for episode in played) / steps if steps else None
+
+
 def name_of(table: str, row: dict[str, Any]) -> str:
     """Return the name of one model's table."""
     return re.sub(r"[^\w-]+", "_", f"{table}_{row['model']}_{row['data']}")
@@ -154,7 +170,10 @@ def notes(rows: Rows) -> tuple[str, ...]:
         else "Self-made games that stand in for the benchmark: no number here is the benchmark's."
     )
     left_out = max(row["n_unplayed"] for row in rows)
-    lost = (f"Left out: up to {left_out} corrupt or unsolvable games in a setting.",)
+    lost = (
+        f"Left out: up to {left_out} games in a setting, corrupt, unsolvable or without as many "
+        "demonstrations as it shows.",
+    )
     return (source, *(lost if left_out else ()), gate_note(rows[0]))
 
 
@@ -167,8 +186,10 @@ def pair_table(rows: Rows) -> tables.TableSpec:
         name=name_of("table_alfworld", rows[0]),
         title=f"ALFWorld: CTWM against graph memory, {rows[0]['model']}",
         caption=(
-            "Prompt tokens per step as reported, means over games; reductions paired by game, with "
-            "95% t intervals; p of McNemar's exact test of success."
+            "Prompt tokens (as reported) and calls per step, means over games. A reply that cannot "
+            "be used is asked for again: more than one call per step means that the tokens hold "
+            "such repetitions. Reductions paired by game, with 95% t intervals; reading: of the "
+            "difference of tokens per step; p of McNemar's exact test of success."
         ),
         columns=(
             tables.Column("Setting", ("configuration",), tables.text(), "left"),
@@ -195,6 +216,17 @@ def pair_table(rows: Rows) -> tables.TableSpec:
                 ),
                 tables.percent_interval(1),
             ),
+            tables.Column(
+                "CTWM", ("calls",), tables.decimal(2), group="Calls/step", missing=UNPLAYED
+            ),
+            tables.Column(
+                "Graph",
+                ("reference_calls",),
+                tables.decimal(2),
+                group="Calls/step",
+                missing=UNPLAYED,
+            ),
+            tables.Column("Reading", ("reading_difference",), tables.text(), "left"),
             tables.Column("CTWM", ("successes",), tables.integer(), group="Won"),
             tables.Column("Graph", ("reference_successes",), tables.integer(), group="Won"),
             tables.Column(

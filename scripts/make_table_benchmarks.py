@@ -3,8 +3,8 @@
 from typing import Any
 
 from _entry import Job, run
-from _external import ALFWORLD, JUDGE, NOT_RUN, name_of, notes_of
-from _gate import competent_models
+from _external import ALFWORLD, JUDGE, NOT_RUN, longmemeval_data, name_of, notes_of
+from _gate import competent_models, not_read
 from _policies import Rows
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -23,7 +23,7 @@ def main(job: Job) -> None:
     """Write one row per setting, model, memory and judge; never fewer than two per setting."""
     settings = job.settings
     rows = [*alfworld_rows(job), *longmemeval_rows(job)]
-    competent = competent_models(job) if settings["gated"] else {}
+    competent = competent_models(job) if any(settings["models"].values()) else {}
     for row in rows:
         paper = settings["paper"].get(row["setting"], {}).get(row["policy"], {})
         row |= {
@@ -57,7 +57,7 @@ def alfworld_rows(job: Job) -> Rows:
     }
     memories = artefacts.read_rows(job.input("memories"), "table_alfworld_memories")
     graph = {
-        (row["model"], row["setting"], row["encoding"]): row["successes"]
+        (row["model"], row["setting"], row["encoding"]): row
         for row in memories
         if row["policy"] == REFERENCE
     }
@@ -67,13 +67,23 @@ def alfworld_rows(job: Job) -> Rows:
             if row["setting"] == setting:
                 key = row["model"], setting, row["encoding"]
                 compared = pairs.get(key) if row["policy"] == "ctwm" else None
+                reference = graph.get(key)
+                shares = [one["random_steps"] for one in (row, reference) if one is not None]
+                marked = max((share for share in shares if share is not None), default=None)
                 rows.append(
                     {
                         **cell(setting, label, row["data"], row["policy"], row["encoding"]),
                         "model": row["model"],
                         "judge": "game",
                         **outcome(row["n"], row["successes"], row["policy"]),
-                        **against(row["policy"], row["successes"], graph.get(key), compared),
+                        "marked": row["random_steps"],
+                        **against(
+                            row["policy"],
+                            row["successes"],
+                            reference["successes"] if reference else None,
+                            compared,
+                            not_read(marked),
+                        ),
                     }
                 )
     return rows
@@ -82,10 +92,10 @@ def alfworld_rows(job: Job) -> Rows:
 def longmemeval_rows(job: Job) -> Rows:
     """Return multi-session questions answered rightly, at equal slots."""
     models = job.settings["models"]["longmemeval"]
-    label, data = "LongMemEval, multi-session", job.settings["data"]["longmemeval"]
+    label = "LongMemEval, multi-session"
     if not models:
         why = "longmemeval.models is empty"
-        return not_run(MULTI_SESSION, label, data, JUDGE, why)
+        return not_run(MULTI_SESSION, label, longmemeval_data(job), JUDGE, why)
 
     def chosen(name: str) -> Rows:
         return [
@@ -121,6 +131,8 @@ def longmemeval_rows(job: Job) -> Rows:
                 "model": model,
                 "judge": judge,
                 **outcome(row["n"], row["correct"], policy),
+                # Nothing is chosen at random where a question has no reply.
+                "marked": 0.0,
                 **against(
                     policy,
                     row["correct"],
@@ -153,7 +165,7 @@ def not_run(setting: str, label: str, data: str, judge: str, why: str) -> Rows:
             "judge": judge,
             "n": 0,
             "successes": None,
-            **dict.fromkeys(("share", "share_low", "share_high")),
+            **dict.fromkeys(("share", "share_low", "share_high", "marked")),
             **dict.fromkeys(("n_pairs", "only_own", "only_graph", "mcnemar_p")),
             "reading_difference": NOT_RUN,
             "reason": f"{NOT_RUN}: {why}",
@@ -175,11 +187,18 @@ def outcome(n: int, successes: int, policy: str) -> dict[str, Any]:
     }
 
 
-def against(policy: str, own: int, graph: int | None, pair: Pair | None) -> dict[str, Any]:
-    """Return a memory's outcomes against those of graph memory on the same cases."""
+def against(
+    policy: str, own: int, graph: int | None, pair: Pair | None, unread: str = ""
+) -> dict[str, Any]:
+    """Return a memory's outcomes against those of graph memory on the same cases.
+
+    ``unread`` says why nothing is read from them, if so.
+    """
     n, only_own, only_graph = pair or (None, None, None)
     p = None if pair is None else stats.mcnemar_exact(pair[1], pair[2])
-    if policy == REFERENCE:
+    if unread:
+        found = unread
+    elif policy == REFERENCE:
         found = "reference"
     elif pair is None:
         found = "not compared"

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from _entry import Job, run
+from _gate import competent_models, gate_notes
 from _policies import limits
 from _tables import write_texts
 from coretail import artefacts, stats
@@ -37,19 +38,23 @@ def main(job: Job) -> None:
     if settings["models"]:
         files = [*job.inputs("answers"), *job.inputs("judged")]
         answers = artefacts.read_all(files, "longmemeval_answers").to_pylist()
+    competent = competent_models(job) if answers else {}
     retrieval = retrieval_rows(contexts)
     accuracy = accuracy_rows(answers)
     parity = settings["margin"], settings["floor"]
-    local = [row | {"model": None, "judge": None, "correct": None} for row in contexts]
+    unasked = {"model": None, "judge": None, "correct": None, "summary_calls": 0}
+    local = [row | unasked for row in contexts]
     pairs = pair_rows(local, "local_tokens", *parity)
     pairs += pair_rows(answers, "prompt_tokens", *parity)
+    for row in (*accuracy, *pairs):
+        row["competent"] = competent.get(row["model"])
     for name, rows in (
         ("table_longmemeval_retrieval", retrieval),
         ("table_longmemeval", accuracy),
         ("table_longmemeval_pairs", pairs),
     ):
         artefacts.write(job.output(name), name, artefacts.table_of_rows(name, rows), job.spec)
-    data = settings["data"]
+    data = contexts[0]["data"]
     compact = [row for row in shown(retrieval) if row["encoding"] == "compact"]
     lengths = [row for row in shown(pairs) if row["model"] is None and row["budget"] == "slots"]
     specs = [retrieval_table(compact, data), length_table(lengths, data)]
@@ -136,6 +141,8 @@ def accuracy_rows(answers: Iterable[Row]) -> list[Row]:
             replies = sum(row["reply"] is not None for row in rows)
             accuracy = stats.wilson_interval(sum(decided), len(decided))
             tokens = stats.t_interval(row["prompt_tokens"] for row in rows)
+            sent = [row for row in rows if row["prompt_tokens"]]
+            read = sum(row["prompt_tokens"] for row in sent)
             table.append(
                 {
                     **dict(zip(columns, key, strict=True)),
@@ -147,12 +154,26 @@ def accuracy_rows(answers: Iterable[Row]) -> list[Row]:
                     "unanswered": len(rows) - replies,
                     "n_bad": n_bad,
                     **limits("tokens", tokens),
+                    **limits("tokens_in_all", stats.t_interval(map(in_all, rows))),
+                    "cached": sum(row["cached_tokens"] for row in sent) / read if read else None,
+                    "summary_calls": sum(row["summary_calls"] for row in rows),
+                    "summary_prompt_tokens": sum(row["summary_prompt_tokens"] for row in rows),
                     "reason": because(
                         accuracy.reason, tokens.reason and f"tokens: {tokens.reason}"
                     ),
                 }
             )
     return table
+
+
+def in_all(row: Mapping[str, Any]) -> int | None:
+    """Return a question's prompt tokens, those of the call that summarised the tail included.
+
+    None without a model, and where the question itself was not asked.
+    """
+    if row["model"] is None or row["prompt_tokens"] is None:
+        return None
+    return int(row["prompt_tokens"] + row["summary_prompt_tokens"])
 
 
 def pair_rows(rows: Iterable[Row], tokens: str, margin: float, floor: float) -> list[Row]:
@@ -215,6 +236,8 @@ def compared(
     ]
     own, others = [a for a, _ in counted], [b for _, b in counted]
     reduction = stats.paired_reduction(others, own)
+    both = [(in_all(one), in_all(other)) for one, other in pairs]
+    sums = [(float(a), float(b)) for a, b in both if a is not None and b is not None]
     decided = [
         (float(one["correct"]), float(other["correct"]))
         for one, other in pairs
@@ -229,6 +252,11 @@ def compared(
         **limits("tokens_first", stats.t_interval(own)),
         **limits("tokens_second", stats.t_interval(others)),
         **limits("tokens_reduction", reduction),
+        **limits(
+            "tokens_in_all_reduction",
+            stats.paired_reduction([b for _, b in sums], [a for a, _ in sums]),
+        ),
+        "summary_calls": sum(row["summary_calls"] for pair in pairs for row in pair),
         "n": len(decided),
         "first_correct": int(sum(right[0])) if known else None,
         "second_correct": int(sum(right[1])) if known else None,
@@ -274,6 +302,10 @@ def notes(data: str) -> tuple[str, ...]:
     return ("Data: a generated stand-in. No number here is one of the benchmark.",)
 
 
+IN_ALL = (
+    " The answering model summarised the tails of ctwm and ctwm_relaxed in calls of their own: "
+    "tokens without these, and in all with them."
+)
 EQUAL = tables.Column("Equal", ("budget",), tables.text(), "left")
 METHOD = tables.Column("Method", ("method",), tables.text(), "left")
 ENCODING = tables.Column("Encoding", ("encoding",), tables.text(), "left")
@@ -290,6 +322,11 @@ FEWER_TOKENS = tables.Column(
     tables.percent_interval(1),
 )
 UNDEFINED = "undefined (see the Parquet file's reason)"
+
+
+def summarised(rows: Iterable[Row]) -> bool:
+    """Return whether a model summarised tails for some of the rows."""
+    return any(row["summary_calls"] for row in rows)
 
 
 def retrieval_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
@@ -341,8 +378,9 @@ def accuracy_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
         title=f"{heading(data)}: accuracy",
         caption=(
             "Share of right replies among those that the judge decided, with Wilson's interval; "
-            "prompt tokens per question as reported, with a t interval. A type's abstention "
-            "questions are part of it."
+            "prompt tokens per question as reported, with a t interval; cached: share of them that "
+            "the server held from earlier prompts. A type's abstention questions are part of it."
+            + (IN_ALL if summarised(rows) else "")
         ),
         columns=(
             MODEL,
@@ -367,10 +405,25 @@ def accuracy_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
                 tables.interval(1),
                 missing=UNDEFINED,
             ),
+            tables.Column("Cached", ("cached",), tables.percent(1), missing=UNDEFINED),
+            *(
+                (
+                    tables.Column("Summaries", ("summary_calls",), tables.integer()),
+                    tables.Column(
+                        "In all [95%]",
+                        ("tokens_in_all", "tokens_in_all_low", "tokens_in_all_high"),
+                        tables.interval(1),
+                        missing=UNDEFINED,
+                    ),
+                )
+                if summarised(rows)
+                else ()
+            ),
         ),
         rows=tuple(rows),
         notes=(
             *notes(data),
+            *gate_notes(rows),
             "The deterministic judge leaves preference questions undecided: answers are rubrics.",
         ),
         layout="long",
@@ -419,7 +472,7 @@ def pair_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
             "accuracies with the 90% interval of two one-sided tests; parity: within "
             f"±{100 * first['margin']:g} points, not testable if the better accuracy is below "
             f"{100 * first['floor']:g}%. p: McNemar's exact test. Detectable: the smallest "
-            "difference shown with power 0.8."
+            "difference shown with power 0.8." + (IN_ALL if summarised(rows) else "")
         ),
         columns=(
             MODEL,
@@ -428,6 +481,21 @@ def pair_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
             *PAIR,
             QUESTIONS,
             FEWER_TOKENS,
+            *(
+                (
+                    tables.Column(
+                        "In all [95%]",
+                        (
+                            "tokens_in_all_reduction",
+                            "tokens_in_all_reduction_low",
+                            "tokens_in_all_reduction_high",
+                        ),
+                        tables.percent_interval(1),
+                    ),
+                )
+                if summarised(rows)
+                else ()
+            ),
             tables.Column("n", ("n",), tables.integer()),
             tables.Column(
                 "First right", ("first_correct",), tables.integer(), missing="no decision"
@@ -452,6 +520,7 @@ def pair_table(rows: Sequence[Row], data: str) -> tables.TableSpec:
         rows=tuple(rows),
         notes=(
             *notes(data),
+            *gate_notes(rows),
             "The rows of ctwm_relaxed against ctwm say what relaxing τ by the question gives back "
             "and what it costs in tokens.",
         ),

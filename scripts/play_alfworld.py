@@ -8,8 +8,13 @@ from _entry import Job, run
 from _model import client
 from coretail import artefacts
 from coretail.alfworld.agent import Episode, Play, play_episode
-from coretail.alfworld.demonstrations import Demonstration, Step, choose_demonstrations
-from coretail.alfworld.games import Game, game_folder, parse_game
+from coretail.alfworld.demonstrations import (
+    Demonstration,
+    Step,
+    fitting_demonstrations,
+    shortage,
+)
+from coretail.alfworld.games import game_folder, parse_game
 from coretail.alfworld.memory import Memory
 from coretail.alfworld.prompts import TEMPLATES
 
@@ -39,12 +44,13 @@ def main(job: Job) -> None:
                 "game": row["game"],
             }
             common = {"task_type": row["task_type"], "template": TEMPLATES[style].version}
-            if not row["playable"]:
-                rows["episodes"].append(key | common | summary("unplayable", row["reason"]))
+            folder = game_folder(Path(row["game"]))
+            # What is decided here is the same for all memories, so that they stay in pairs.
+            if reason := row["reason"] or shortage(known, folder, n_shown):
+                rows["episodes"].append(key | common | summary("unplayable", reason))
                 continue
-            files = row["game_file"], row["trajectory_file"]
-            game = parse_game(game_folder(Path(row["game"])), *files)
-            shown = examples(known, game, n_shown)
+            game = parse_game(folder, row["game_file"], row["trajectory_file"])
+            shown = fitting_demonstrations(known, folder)[:n_shown]
             memory = Memory(
                 job.wildcards["policy"],
                 slots=settings["slots"],
@@ -75,12 +81,6 @@ def read_demonstrations(path: Path) -> list[Demonstration]:
         Demonstration(**(row | {"steps": tuple(Step(**step) for step in row["steps"])}))
         for row in artefacts.read_rows(path, "alfworld_demonstrations")
     ]
-
-
-def examples(known: list[Demonstration], game: Game, n: int) -> list[Demonstration]:
-    """Return demonstrations of a game's task type, none of them a trial of its own task."""
-    others = [one for one in known if not one.name.startswith(f"{game.folder.task}/")]
-    return choose_demonstrations(others, game.task_type, n)
 
 
 def steps_of(done: Episode) -> list[dict[str, Any]]:

@@ -15,18 +15,11 @@ Rows = list[dict[str, Any]]
 
 
 def main(job: Job) -> None:
-    """Write steps (of the seeds that a model is asked on), losses and coverage of all runs."""
+    """Write losses and coverage of all runs, and steps of the seeds that a model is asked on."""
     settings = job.settings
     trajectories = artefacts.read(job.input("trajectories"), "memory_trajectories")
     groups = list(artefacts.groups(trajectories, ["driver", "family", "n_nodes", "seed"]))
-    # Nothing free depends on how a context is written: the verbose ones are there for their hashes
-    # and lengths, where a model is asked.
-    todo = [
-        (run, cell, walk)
-        for run in settings["runs"]
-        for cell, walk in groups
-        if run[1] == "compact" or cell["seed"] in settings["seeds"]
-    ]
+    todo = [(run, cell, walk) for run in settings["runs"] for cell, walk in groups]
     report = job.progress("trajectories", len(todo))
     steps: list[pa.Table] = []
     losses: Rows = []

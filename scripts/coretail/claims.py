@@ -364,7 +364,8 @@ def answer(claim: Claim, tables: Mapping[str, pa.Table], model: str | None = Non
     for row in rows:
         for column, condition in quantity.needs.items():
             if not _holds(row, {column: condition}):
-                return Answer(model=model, reason=f"{column}: {row[column]}")
+                why = f"{column}: {row[column]}" if row[column] is not None else row.get("reason")
+                return Answer(model=model, reason=why or f"{column} is undefined")
     return replace(_TAKERS[quantity.take](claim, rows), model=model)
 
 
@@ -378,10 +379,11 @@ def judge(claim: Claim, answer: Answer) -> Verdict:
     reproduced*. To agree means, by kind:
 
     ``interval``
-        The interval holds the paper's value, up to its rounding.
+        The interval holds the paper's value, up to its rounding. Values that are equal in all of
+        several runs have no interval: the estimate itself is then compared.
     ``sign``
-        Nothing more: the claim is the direction. Without an interval a two-sided p decides
-        whether it is apart.
+        Nothing more: the claim is the direction. Where a two-sided p is named, it must be below
+        0.05, too, or decides alone where there is no interval.
     ``proportion``
         The same count of the same n, which is *reproduced* at once, or the exact binomial
         interval holds the paper's share.
@@ -397,8 +399,9 @@ def judge(claim: Claim, answer: Answer) -> Verdict:
     ``trend``
         Rising or falling: *reproduced* if the values are strictly monotone and the one-sided p
         (Page's L) is below 0.05, where one is named; *same direction* if one of the two holds;
-        *contradicted* if they are strictly monotone the other way. None: *reproduced* if they are
-        not monotone, else *contradicted*.
+        *contradicted* if they are strictly monotone the other way. None: *reproduced* if one value
+        lies below an earlier one and one above, each with separate intervals; *contradicted* if
+        they are strictly monotone; else *same direction*.
     ``equivalence``
         *reproduced* if the interval lies within the margin around the paper's value, *same
         direction* if the estimate does, *contradicted* if the interval lies outside.
@@ -861,6 +864,8 @@ _TAKERS: dict[str, Callable[[Claim, Sequence[Mapping[str, Any]]], Answer]] = {
 
 def _judge_interval(claim: Claim, answer: Answer) -> tuple[str, str]:
     value, low, high = _values(answer)
+    if (low is None or high is None) and (answer.n or 0) > 1:
+        low = high = value
     if low is None or high is None:
         return NOT_TESTABLE, answer.reason or "no interval"
     assert claim.paper.value is not None
@@ -871,9 +876,11 @@ def _judge_interval(claim: Claim, answer: Answer) -> tuple[str, str]:
 
 def _judge_sign(claim: Claim, answer: Answer) -> tuple[str, str]:
     value, low, high = _values(answer)
-    if answer.p is not None and low is None and claim.reference is not None:
-        apart = answer.p < ALPHA
-        low = high = value if apart else claim.reference
+    if answer.p is not None and claim.reference is not None:
+        if answer.p >= ALPHA:
+            low = high = claim.reference
+        elif low is None:
+            low = high = value
     return _sided(claim, True, value, low, high, "")
 
 
@@ -963,7 +970,12 @@ def _judge_trend(claim: Claim, answer: Answer) -> tuple[str, str]:
     if claim.paper.direction == "none":
         if rises or falls:
             return CONTRADICTED, f"strictly {'rising' if rises else 'falling'}"
-        return REPRODUCED, "not monotone"
+        pairs = list(itertools.combinations(answer.points, 2))
+        up = any(_separate(later, earlier) for earlier, later in pairs)
+        down = any(_separate(earlier, later) for earlier, later in pairs)
+        if up and down:
+            return REPRODUCED, "it rises and falls, intervals apart"
+        return SAME_DIRECTION, "not monotone, but no rise and fall with intervals apart"
     wanted, other = (rises, falls) if claim.paper.direction == "rising" else (falls, rises)
     if other:
         return CONTRADICTED, "strictly monotone the other way"

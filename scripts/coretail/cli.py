@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 AUDITED = 0
 BAD_INPUT = 2
 NOT_AUDITABLE = 3
+BROKEN_PIPE = 128 + 13
 
 _WIDTH = 100
 
@@ -36,7 +37,9 @@ unpacked; - is the standard input. Several files are several samples.
 
 Columns are guessed by their names, and the guess is shown. Ids are compared as text. Accesses are
 taken in the order of their time, and accesses at one time are one step; without a time, in the
-order of the rows. Rows that repeat one another are accesses."""
+order of the rows. Rows that repeat one another are accesses. Where a column of counts is guessed,
+each row is as many accesses as it says, added up per item, and a time is not used; with --time,
+--rank or --file-order each row is one access."""
 
 _EPILOG = """\
 exit status: 0 audited, 2 bad input (the first offender is named), 3 not auditable (the reason is
@@ -58,10 +61,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     try:
-        return _audit(arguments)
+        status = _audit(arguments)
+        sys.stdout.flush()
     except InputError as error:
         _complain(error)
         return BAD_INPUT
+    except BrokenPipeError:
+        # Who reads the output (head, less) has left; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -246,12 +255,27 @@ def _sample_names(paths: Sequence[str]) -> list[str]:
 
 
 def _check_new(out: Path) -> None:
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise InputError(f"{out}: already there; give a new directory, or remove it")
+    """Refuse, before the audit, a directory that is in use or cannot be made."""
+    try:
+        target = out.resolve()
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+            raise InputError(f"{out}: already there; give a new directory, or remove it")
+        base = next(path for path in (target, *target.parents) if path.exists())
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{out}: cannot be written: {reason}") from error
+    if not base.is_dir():
+        raise InputError(f"{out}: cannot be written: {base} is not a directory; give another")
+    if not os.access(base, os.W_OK | os.X_OK):
+        raise InputError(f"{out}: cannot be written: no permission in {base}; give another")
 
 
 def _write(out: Path, traces: Sequence[_Trace], arguments: argparse.Namespace) -> None:
-    """Write all artefacts into a directory beside ``out``, then give it its name."""
+    """Write all artefacts into a directory beside ``out``, then give it its name.
+
+    An empty directory that is there stays, as it may be the working directory or a mounted one:
+    the artefacts are made in a directory within it, then moved up.
+    """
     import pyarrow as pa
 
     from coretail import artefacts
@@ -277,7 +301,11 @@ def _write(out: Path, traces: Sequence[_Trace], arguments: argparse.Namespace) -
         "code": f"coretail {__version__}",
         "upstream": {},
     }
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    target = out.resolve()
+    there = target.exists()
+    name = f".coretail.{os.getpid()}.part"
+    part = target / name if there else target.with_name(name)
+    moved: list[Path] = []
     try:
         part.mkdir(parents=True)
         table = artefacts.table_of_rows("trace_audits", records)
@@ -285,8 +313,14 @@ def _write(out: Path, traces: Sequence[_Trace], arguments: argparse.Namespace) -
         artefacts.write(part / "trace_items.parquet", "trace_items", pa.concat_tables(items), spec)
         figure = figure_traces(records, curves)
         save_figure(figure, part / "trace_figure.pdf", part / "trace_figure.png")
-        part.replace(out)
+        if not there:
+            part.replace(target)
+        else:
+            for file in sorted(part.iterdir()):
+                moved.append(file.rename(target / file.name))
     except OSError as error:
+        for file in moved:
+            file.unlink(missing_ok=True)
         raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -318,6 +352,7 @@ def _describe(trace: _Trace) -> str:
         _line("singletons", f"{shape.singletons:,} items with one access"),
         "",
         *_describe_audit(result.audit),
+        *_describe_reliability(result),
         _line(
             "spectrum",
             spectrum.reason
@@ -377,6 +412,41 @@ def _describe_audit(result: "AuditResult") -> list[str]:
     return lines
 
 
+def _describe_reliability(result: "TraceAudit") -> list[str]:
+    trust = result.reliability
+    if trust.reason is not None:
+        return [_line("calibration", trust.reason)]
+    band = f"from {trust.n_tail_low:,}"
+    if trust.n_tail_high is not None:
+        band += f" to {trust.n_tail_high:,}"
+    lines = [
+        _line(
+            "calibration",
+            "share of samples of a known law that get this verdict [95%], or the right one, "
+            f"among samples with n_tail {band}",
+        )
+    ]
+    for rate in trust.rates:
+        own = "no verdict of its own" if rate.right is None else f"the right one {rate.right:.1%}"
+        text = "none with such a tail"
+        if rate.share is not None:
+            text = (
+                f"{rate.share:.1%} [{rate.share_low:.1%}, {rate.share_high:.1%}] of "
+                f"{rate.samples:,}; {own}"
+            )
+        lines.append(f"  {rate.law}: {text}")
+    if trust.right is not None:
+        lines.append(
+            _line(
+                "trust",
+                f"{trust.right:.1%} [{trust.right_low:.1%}, {trust.right_high:.1%}] of the "
+                f"{trust.verdicts:,} samples with this verdict are of the law that it names (were "
+                f"the {len(trust.rates)} laws, and tails of all sizes, equally frequent)",
+            )
+        )
+    return lines
+
+
 def _line(label: str, text: object) -> str:
     return textwrap.fill(
         f"  {label:<11} {text}",
@@ -388,7 +458,9 @@ def _line(label: str, text: object) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.6g}"
+    if value is None:
+        return "undefined"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _percent(value: float | None) -> str:

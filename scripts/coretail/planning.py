@@ -55,6 +55,7 @@ _SUMMED = (
 )
 _THOUGHT = ("thought " * THOUGHT_LENGTH)[:THOUGHT_LENGTH].strip()
 _DRAWS = 20_000
+_EXACT_PAIRS = 10_000
 
 
 class Enough(InputError):  # noqa: N818 - not a fault
@@ -471,7 +472,8 @@ def unpaired_size(first: float, second: float, level: float = 0.95, power: float
     """Return how many draws of each of two independent shares show that they differ.
 
     The two-sided comparison of two proportions by the normal distribution, with the pooled
-    variance under equality (Fleiss, Levin and Paik, 2003).
+    variance under equality (Fleiss, Levin and Paik, 2003). That test is no exact one, and neither
+    is the number.
 
     Raises
     ------
@@ -488,14 +490,19 @@ def unpaired_size(first: float, second: float, level: float = 0.95, power: float
 def mcnemar_size(
     only_first: float, only_second: float, level: float = 0.95, power: float = 0.8
 ) -> int:
-    """Return how many pairs show that two paired shares differ, by McNemar's test.
+    """Return how many pairs show that two paired shares differ, by McNemar's exact test.
+
+    The power of :func:`coretail.stats.mcnemar_exact` is that of a binomial test of the discordant
+    pairs, averaged over their binomial number. It rises and falls like a saw as the test's limit
+    moves by whole pairs: the number returned is the smallest from which on it stays high enough.
+    Where more than 10,000 pairs are discordant it is by the normal distribution, within 1% of it.
 
     Parameters
     ----------
     only_first, only_second
         Shares of the pairs in which only the first, and only the second, is wrong.
     level, power
-        Of the two-sided test, by the normal distribution (Connor, 1987).
+        Of the two-sided test.
 
     Raises
     ------
@@ -504,7 +511,52 @@ def mcnemar_size(
     """
     _check_shares(only_first, only_second)
     discordant, gap = only_first + only_second, only_first - only_second
-    return _size(math.sqrt(discordant), math.sqrt(discordant - gap**2), gap, level, power)
+    if discordant > 1:
+        raise InputError(f"shares {only_first} and {only_second}: give shares of the same pairs")
+    # By the normal distribution (Connor, 1987), which says how far to look.
+    about = _size(math.sqrt(discordant), math.sqrt(discordant - gap**2), gap, level, power)
+    reach = 2 * about * discordant
+    if reach > 2 * _EXACT_PAIRS:
+        return about
+    chances = _mcnemar_power(math.ceil(reach) + 100, only_first / discordant, level)
+    # From below, by what the power does not fall under with more discordant pairs: that rises.
+    floor = np.minimum.accumulate(chances[::-1])[::-1]
+    low, high = 0, 1
+    while _mean_power(high, discordant, floor) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _mean_power(middle, discordant, floor) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    while high > 1 and _mean_power(high - 1, discordant, chances) >= power:
+        high -= 1
+    return high
+
+
+def _mcnemar_power(most: int, first: float, level: float) -> NDArray[np.float64]:
+    """Return the power of McNemar's exact test with 0 to ``most`` discordant pairs.
+
+    ``first`` is the share of the discordant pairs in which only the first is wrong.
+    """
+    from scipy.stats import binom
+
+    pairs = np.arange(most + 1)
+    # The most that the rarer kind may count: its two-sided p is below 1 - level.
+    limit = binom.ppf((1 - level) / 2, pairs, 0.5) - 1
+    chances = binom.cdf(limit, pairs, first) + binom.cdf(limit, pairs, 1 - first)
+    return np.asarray(chances, dtype=np.float64)
+
+
+def _mean_power(n: int, discordant: float, chances: NDArray[np.float64]) -> float:
+    """Return the power with ``n`` pairs, given that with each number of discordant ones.
+
+    Numbers beyond the last have the last one's.
+    """
+    from scipy.stats import binom
+
+    number = np.arange(min(n + 1, chances.size))
+    within = binom.pmf(number, n, discordant) @ chances[: number.size]
+    return float(within + binom.sf(chances.size - 1, n, discordant) * chances[-1])
 
 
 def parity_size(discordant: float, margin: float, level: float = 0.95, power: float = 0.8) -> int:

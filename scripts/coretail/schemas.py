@@ -248,7 +248,12 @@ _LONGMEMEVAL_CONTEXT = (
     _field("abstention", pa.bool_(), "the conversations do not tell; null for a bad record", True),
     _field("flags", pa.list_(pa.string()), "empty haystack, evidence not in the haystack"),
     _field("n_sessions", pa.int32(), "sessions of the haystack", True),
-    _field("status", TEXT, "what became of the question; bad_record: it cannot be used"),
+    _field(
+        "status",
+        TEXT,
+        "what became of the question; bad_record: it cannot be used; summary_ and a status: it was "
+        "not asked, since a model had no usable summary of the tail",
+    ),
     _field("reason", pa.string(), "field at fault and what is wrong, for a bad record; else empty"),
     _field("local_tokens", pa.int32(), "length of the context by the local counter", True),
     _field("slots", pa.int32(), "slots handed out", True),
@@ -782,6 +787,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("gini_low", pa.float64(), "lower limit of its 95% t interval", True),
         _field("gini_high", pa.float64(), "upper limit of its 95% t interval", True),
         _field("gini_control", pa.float64(), "mean over seeds of the controls' median Gini", True),
+        *_limits("gini_difference", "Gini - controls' median, mean over seeds", "95% t interval"),
         _field("exponent_events", pa.list_(pa.float64()), "spectral exponent of events, per seed"),
         _field("lambda_common", pa.float64(), "mean Lambda / n_tail at a common n_tail", True),
         _field("n_tail_common", pa.int64(), "that common n_tail"),
@@ -853,7 +859,11 @@ SCHEMAS: dict[str, Schema] = {
         _field("correct", pa.bool_(), "the judge's decision; null where it has none", True),
         _field("rule", TEXT, "rule that decided, or why there is no decision"),
         _field("prompt_tokens", pa.int32(), "prompt tokens, as reported", True),
+        _field("cached_tokens", pa.int32(), "those from the server's cache", True),
         _field("completion_tokens", pa.int32(), "reply tokens, as reported", True),
+        _field("summary_calls", pa.int32(), "calls before that had the model summarise the tail"),
+        _field("summary_prompt_tokens", pa.int32(), "their prompt tokens, as reported"),
+        _field("summary_completion_tokens", pa.int32(), "their reply tokens, as reported"),
     ),
     "table_longmemeval_retrieval": _schema(
         "LongMemEval, without a model: ranks of the evidence and lengths of the contexts",
@@ -893,6 +903,11 @@ SCHEMAS: dict[str, Schema] = {
         _field("unanswered", pa.int32(), "questions without a reply"),
         _field("n_bad", pa.int32(), "bad records of the file, whose type is not known"),
         *_limits("tokens", "mean prompt tokens per question, as reported"),
+        *_limits("tokens_in_all", "the same with those of the calls that summarise tails"),
+        _field("cached", pa.float64(), "share of prompt tokens from the server's cache", True),
+        _field("summary_calls", pa.int32(), "calls that summarised tails"),
+        _field("summary_prompt_tokens", pa.int64(), "their prompt tokens, as reported"),
+        _COMPETENT,
         _REASON,
     ),
     "table_longmemeval_pairs": _schema(
@@ -910,6 +925,11 @@ SCHEMAS: dict[str, Schema] = {
         *_limits("tokens_first", "mean tokens of the first"),
         *_limits("tokens_second", "mean tokens of the second"),
         *_limits("tokens_reduction", "mean of 1 - first / second over questions"),
+        *_limits(
+            "tokens_in_all_reduction",
+            "the same with the calls that summarise tails; null without a model",
+        ),
+        _field("summary_calls", pa.int32(), "calls that summarised tails, of both methods"),
         _field("n", pa.int32(), "questions on which both have a decision"),
         _field("first_correct", pa.int32(), "the first method's right replies among these", True),
         _field("second_correct", pa.int32(), "the second method's", True),
@@ -926,6 +946,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("equivalent", pa.bool_(), "parity shown; null: not testable", True),
         _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
         _field("parity", TEXT, "shown, not shown or not testable; null without replies", True),
+        _COMPETENT_IF_ASKED,
         _REASON,
     ),
     "memory_trajectories": _schema(
@@ -1122,7 +1143,7 @@ SCHEMAS: dict[str, Schema] = {
         _field(
             "more_accesses",
             pa.int64(),
-            "accesses missing to an auditable tail, a rough extrapolation",
+            "accesses missing to an auditable tail, if n_tail goes on growing as in this log",
             True,
         ),
         _field("undefined", pa.string(), "why figures are undefined; empty if none is"),
@@ -1187,10 +1208,17 @@ SCHEMAS: dict[str, Schema] = {
         _field("n_tail", pa.int64(), "scored predictions at tail states, all seeds"),
         _field("n_unscored", pa.int64(), "predictions asked for that were not scored, all seeds"),
         _field(
+            "whole",
+            pa.bool_(),
+            "whether the context window held every step; if not, tokens and "
+            "errors are of the steps before it was full",
+        ),
+        _field(
             "n_steps_compared",
             pa.int64(),
             "steps before the context window was full, fewest of the seeds",
         ),
+        _field("n_steps_compared_high", pa.int64(), "the same, most of the seeds"),
         _field("tail_error", pa.float64(), "mean loss at tail states, mean over seeds", True),
         _field("tail_error_low", pa.float64(), "lower limit of its 95% t interval", True),
         _field("tail_error_high", pa.float64(), "upper limit of its 95% t interval", True),
@@ -1398,7 +1426,16 @@ SCHEMAS: dict[str, Schema] = {
         _field("tail_error_low", pa.float64(), "lower limit of its 95% t interval", True),
         _field("tail_error_high", pa.float64(), "upper limit of its 95% t interval", True),
         _field(
-            "pareto", pa.bool_(), "whether no other cell has fewer tokens and no larger tail error"
+            "pareto",
+            pa.bool_(),
+            "whether no cell is as good in tokens and tail error and better in one",
+            True,
+        ),
+        _field(
+            "pareto_paper",
+            pa.bool_(),
+            "the same among the paper's cells, graph memory and CTWM; null for others",
+            True,
         ),
         _COMPETENT_IF_ASKED,
         _REASON,
@@ -1717,7 +1754,16 @@ SCHEMAS: dict[str, Schema] = {
         ),
         *_interval("tokens_in_all_reduction", "tokens per episode saved, mean of shares"),
         _field("detectable", pa.float64(), "smallest difference shown with power 0.8", True),
-        _field("reading_difference", TEXT, "lower, higher, no difference shown or no interval"),
+        _field("calls", pa.float64(), "CTWM's calls per step, retries included, mean", True),
+        _field("reference_calls", pa.float64(), "graph memory's", True),
+        _field(
+            "marked", pa.float64(), "share of steps with a random action: the larger of both", True
+        ),
+        _field(
+            "reading_difference",
+            TEXT,
+            "lower, higher, no difference shown, no interval, or not read (marked steps)",
+        ),
         _field("steps", pa.float64(), "CTWM's steps per episode, mean over games", True),
         _field("reference_steps", pa.float64(), "graph memory's", True),
         _field("successes", pa.int32(), "games won with CTWM"),
@@ -1766,10 +1812,25 @@ SCHEMAS: dict[str, Schema] = {
         _field("reference_tokens", pa.float64(), "graph memory's, compact", True),
         *_interval("tokens_reduction", "share of tokens saved against graph memory, compact"),
         _field("detectable", pa.float64(), "smallest such share shown with power 0.8", True),
-        _field("reading_tokens", TEXT, "fewer, more, no difference shown, no interval or not run"),
+        _field(
+            "marked",
+            pa.float64(),
+            "share of steps with a random action, the larger of both memories; null: not run",
+            True,
+        ),
+        _field(
+            "reading_tokens",
+            TEXT,
+            "fewer, more, no difference shown, no interval, not run, or not read (marked steps)",
+        ),
         _field("n_verbose", pa.int32(), "pairs behind the paper's pairing"),
         *_interval(
             "tokens_reduction_verbose", "the same against graph memory, verbose (paper's pairing)"
+        ),
+        _field("marked_verbose", pa.float64(), "as marked, in the paper's pairing", True),
+        *_interval(
+            "tokens_reduction_in_all",
+            "share of tokens saved, calls that summarise tails counted; null: there are none",
         ),
         _field("paper_reduction", pa.float64(), "the share that the paper prints"),
         _field("accuracy_by", TEXT, "what accuracy is: whose replies, judged by whom", True),
@@ -1784,7 +1845,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("accuracy_detectable", pa.float64(), "smallest one shown with power 0.8", True),
         _field("margin", pa.float64(), "largest difference that counts as parity"),
         _field("floor", pa.float64(), "least accuracy of the better one at which parity is tested"),
-        _field("parity", TEXT, "shown, not shown, not testable or not run"),
+        _field("parity", TEXT, "shown, not shown, not testable, not run or not read"),
         _COMPETENT_IF_ASKED,
         _field("reason", pa.string(), "why tokens are undefined; empty if they are not"),
         _field("reason_verbose", pa.string(), "why the paper's pairing is undefined; else empty"),
@@ -1802,6 +1863,7 @@ SCHEMAS: dict[str, Schema] = {
         _field("n", pa.int32(), "games played, or questions decided; 0: not run"),
         _field("successes", pa.int32(), "games won, or questions answered rightly", True),
         *_limits("share", "successes / n", "95% exact binomial interval (Clopper and Pearson)"),
+        _field("marked", pa.float64(), "share of steps with a random action; null: not run", True),
         _field("n_pairs", pa.int32(), "games or questions that graph memory has, too", True),
         _field("only_own", pa.int32(), "those that succeed with this memory alone", True),
         _field("only_graph", pa.int32(), "those that succeed with graph memory alone", True),
@@ -1812,7 +1874,7 @@ SCHEMAS: dict[str, Schema] = {
             "reading_difference",
             TEXT,
             "against graph memory at the same encoding: more, fewer, no difference shown, not "
-            "testable (0 against 0), reference, not compared or not run",
+            "testable (0 against 0), reference, not compared, not run, or not read (marked steps)",
         ),
         _field("paper_successes", pa.int32(), "the paper's successes, where it gives them", True),
         _field("paper_n", pa.int32(), "and of how many", True),

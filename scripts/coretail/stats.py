@@ -16,6 +16,11 @@ from scipy import special
 from coretail.errors import InputError
 from coretail.streams import Key, stream
 
+# Beyond it squares overflow, below its inverse they vanish.
+_LARGEST = 1e150
+# A limit of a score interval nearer to the estimate is the estimate.
+_NEAR = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -196,7 +201,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Interval:
     mean = math.fsum(defined) / n
     if n == 1:
         return Interval(1, mean, None, None, level, "one value gives no interval")
-    if min(defined) == max(defined):
+    if _equal(defined):
         return Interval(
             n, defined[0], None, None, level, f"all {n} values are equal, which gives no interval"
         )
@@ -271,16 +276,19 @@ def difference_interval(
     gap = means[0] - means[1]
     if min(map(len, samples)) == 1:
         return Interval(n, gap, None, None, level, "one value in a sample gives no interval")
-    if all(min(values) == max(values) for values in samples):
+    if all(map(_equal, samples)):
         return Interval(n, gap, None, None, level, "samples without variation give no interval")
     shares = [
         math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)
         for values, mean in zip(samples, means, strict=True)
     ]
-    freedom = sum(shares) ** 2 / sum(
-        share**2 / (len(values) - 1) for values, share in zip(samples, shares, strict=True)
+    total = sum(shares)
+    # Relative shares: the square of a small one would be 0.
+    freedom = 1 / sum(
+        (share / total) ** 2 / (len(values) - 1)
+        for values, share in zip(samples, shares, strict=True)
     )
-    half = float(special.stdtrit(freedom, 0.5 + level / 2)) * math.sqrt(sum(shares))
+    half = float(special.stdtrit(freedom, 0.5 + level / 2)) * math.sqrt(total)
     return Interval(n, gap, gap - half, gap + half, level)
 
 
@@ -398,19 +406,19 @@ def line(x: Sequence[float], y: Sequence[float]) -> Line:
         raise InputError(f"line: {len(x)} values of x and {len(y)} of y; give as many of each")
     xs, ys = _finite(x), _finite(y)
     n = len(xs)
-    if n < 2 or min(xs) == max(xs):
+    if n < 2 or _equal(xs):
         return Line(n, None, None, None, "fewer than two distinct sizes")
     x_mean, y_mean = math.fsum(xs) / n, math.fsum(ys) / n
     sxx = math.fsum((a - x_mean) ** 2 for a in xs)
     sxy = math.fsum((a - x_mean) * (b - y_mean) for a, b in zip(xs, ys, strict=True))
     slope = sxy / sxx
     intercept = y_mean - slope * x_mean
-    if min(ys) == max(ys):
+    if _equal(ys):
         return Line(n, 0.0, ys[0], None, "the statistic does not vary")
     if n == 2:
         return Line(n, slope, intercept, None, "a line through two points always fits")
     syy = math.fsum((b - y_mean) ** 2 for b in ys)
-    return Line(n, slope, intercept, min(1.0, sxy * sxy / (sxx * syy)))
+    return Line(n, slope, intercept, min(1.0, slope * (sxy / syy)))
 
 
 def size_trend(
@@ -655,13 +663,13 @@ def sample_size(difference: float, sd: float, level: float = 0.95, power: float 
     Raises
     ------
     InputError
-        If the difference is 0 or not finite, sd is not positive and finite, or level or power is
-        out of range.
+        If the difference is not finite, or 0 or so near that 10^18 pairs would not do, sd is not
+        positive and finite, or level or power is out of range.
     """
     _check_design(sd, level, power)
-    if not math.isfinite(difference) or difference == 0:
-        raise InputError(f"sample_size: difference = {difference}; no n shows it")
     effect = abs(difference) / sd
+    if not math.isfinite(difference) or effect < 1e-9:
+        raise InputError(f"sample_size: difference = {difference} with sd = {sd}; no n shows it")
     high = 2
     while _paired_power(high, effect, level) < power:
         high *= 2
@@ -728,7 +736,7 @@ def stationary_block_interval(
     if n == 0:
         return BlockInterval(Interval(0, None, None, None, level, "no masked step"), None, None)
     mean = math.fsum(kept) / n
-    if min(kept) == max(kept):
+    if _equal(kept):
         reason = f"all {n} values are equal, which gives no interval"
         return BlockInterval(Interval(n, kept[0], None, None, level, reason), None, None)
     masked = np.where(chosen, given, 0.0)
@@ -753,21 +761,32 @@ def _tango(pairs: Sequence[tuple[float, float]], level: float) -> Interval:
     c = sum(x < y for x, y in pairs)
     z = float(special.ndtri(0.5 + level / 2))
 
+    def variance(gap: float) -> float:
+        """Return the variance of b - c if the true difference is ``gap``."""
+        # Exchanging the two turns a negative gap into a positive one, for which nothing cancels.
+        more, fewer, size = (b, c, gap) if gap >= 0 else (c, b, -gap)
+        linear = (2 * n - more + fewer) * size - more - fewer
+        product = 2 * fewer * size * (1 - size)
+        root = math.sqrt(linear**2 + 4 * n * product)
+        only_fewer = product / (root + linear) if linear > 0 else (root - linear) / (4 * n)
+        return n * (2 * only_fewer + size * (1 - size))
+
     def excess(gap: float, sign: int) -> float:
         """Return by how much the score of a true difference ``gap`` exceeds z, on one side."""
-        linear = (2 * n - b + c) * gap - b - c
-        root = math.sqrt(linear**2 + 8 * n * c * gap * (1 - gap))
-        only_second = (root - linear) / (4 * n)
-        variance = max(n * (2 * only_second + gap * (1 - gap)), 0.0)
-        return sign * (b - c - n * gap) - z * math.sqrt(variance)
+        return sign * (b - c - n * gap) - z * math.sqrt(variance(gap))
+
+    def limit(sign: int) -> float:
+        # At an estimate without discordance both sides vanish: that is not the limit. An interval
+        # from -1, or to 1, has none on that side.
+        end, near = -float(sign), estimate - sign * _NEAR
+        if excess(end, sign) <= 0:
+            return end
+        if excess(near, sign) >= 0:
+            return estimate
+        return float(brentq(excess, end, near, args=(sign,)))
 
     estimate = (b - c) / n
-    # At an estimate without discordance both sides vanish: that is not the limit. An interval
-    # from -1, or to 1, has none on that side.
-    below, above = estimate - 1e-9, estimate + 1e-9
-    low = -1.0 if excess(-1.0, 1) <= 0 else float(brentq(excess, -1.0, below, args=(1,)))
-    high = 1.0 if excess(1.0, -1) <= 0 else float(brentq(excess, above, 1.0, args=(-1,)))
-    return Interval(n, estimate, low, high, level)
+    return Interval(n, estimate, limit(1), limit(-1), level)
 
 
 def _check_design(sd: float, level: float, power: float) -> None:
@@ -782,10 +801,9 @@ def _paired_power(n: int, effect: float, level: float) -> float:
     """Return the power of a two-sided paired t test; effect in standard deviations."""
     quantile = float(special.stdtrit(n - 1, 0.5 + level / 2))
     shift = effect * math.sqrt(n)
-    upper = 1 - special.nctdtr(n - 1, shift, quantile)
-    # The other side is below Φ(−shift): nothing from 8 up, where its series may give NaN.
-    lower = special.nctdtr(n - 1, shift, -quantile) if shift < 8 else 0.0
-    return float(upper + lower)
+    # A probability too small for its series, at most some 1e-9, is given as NaN.
+    lower, inner = np.nan_to_num(special.nctdtr(n - 1, shift, [-quantile, quantile]))
+    return float(1 - inner + lower)
 
 
 def _autocorrelation_time(series: NDArray[np.float64]) -> float:
@@ -821,14 +839,20 @@ def _check_level(level: float) -> None:
         raise InputError(f"level = {level}; give a confidence level between 0 and 1, such as 0.95")
 
 
+def _equal(values: Sequence[float]) -> bool:
+    """Return whether values are equal, or too near to each other for squares to tell."""
+    return max(values) - min(values) < 1 / _LARGEST
+
+
 def _finite(values: Iterable[float | None]) -> list[float]:
     defined = []
     for position, value in enumerate(values):
         if value is None:
             continue
-        if not math.isfinite(value):
+        if not abs(value) <= _LARGEST:
             raise InputError(
-                f"value {position} is {value}; give finite numbers, and None where undefined"
+                f"value {position} is {value}; give finite numbers, of at most {_LARGEST:g} in "
+                "size, and None where undefined"
             )
         defined.append(float(value))
     return defined

@@ -6,7 +6,7 @@ from files.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from coretail.audit.record import audit_record, fitted_shapes
 from coretail.concentration import Concentration, concentration
 from coretail.counts import Counts, as_counts
 from coretail.errors import InputError
+from coretail.reliability import RATE, Need, Reliability, needs, reliability, shipped
 from coretail.spectrum import Spectrum, welch_slope
 from coretail.streams import stream
 
@@ -41,6 +42,13 @@ VERDICTS_IN_WORDS: Mapping[Verdict, str] = {
 }
 
 _FEWEST_PER_BLOCK = 10
+
+# Parts of a log by which the growth of its tail is told, from the whole down to a quarter.
+_PART_SIZES = tuple(2.0 ** (-k / 4) for k in range(9))
+_FEWEST_PARTS = 5
+# Below this exponent even twice the tail takes a log 1,000 times as long; nor is more believed.
+_FLAT = 0.1
+_FARTHEST = 1000
 _POINTS = 400
 
 
@@ -83,24 +91,75 @@ class Stationarity:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """How the tail of this very log grew with its length.
+
+    Attributes
+    ----------
+    exponent
+        b of n_tail ~ accesses**b, by least squares over the parts with a tail; None with
+        ``reason``.
+    accesses, n_tails
+        Length of each part and its n_tail, longest first: the whole log, and shorter parts.
+    parts
+        ``beginnings`` of a log, or ``random`` parts of a table of counts.
+    reason
+        Why there is no exponent; otherwise None.
+    """
+
+    exponent: float | None
+    accesses: tuple[int, ...]
+    n_tails: tuple[int, ...]
+    parts: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A tail to be reached, and how much longer the log would have to be.
+
+    Attributes
+    ----------
+    law
+        The law whose calibration asks for it; None for the audit's own threshold.
+    n_tail
+        Its size; None where no calibrated size is enough.
+    factor, more_accesses
+        How many times this log, and accesses to be added, if n_tail goes on growing as
+        :class:`Growth` says; None where it does not grow or the factor is beyond 1,000.
+    """
+
+    law: str | None
+    n_tail: int | None
+    factor: float | None
+    more_accesses: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Shortfall:
-    """How much longer a log would have to be for an auditable tail: a rough extrapolation.
+    """What a log lacks to an auditable tail.
 
     Attributes
     ----------
     wanted
         Fewest observations of an auditable tail.
-    factor
-        How many times the present tail that is.
-    more_accesses, more_items
-        Accesses and items to be added if the tail grows in proportion to both; None where there
-        is no tail to extrapolate from.
+    factor, more_accesses
+        Of this threshold, as in :class:`Target`.
+    growth
+        How n_tail grew so far.
+    rate
+        The share of samples that the targets ask for.
+    targets
+        Per law, the tail from which on that share of the calibration's samples is auditable; empty
+        where the calibration does not apply.
     """
 
     wanted: int
     factor: float | None
     more_accesses: int | None
-    more_items: int | None
+    growth: Growth
+    rate: float
+    targets: tuple[Target, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +180,10 @@ class TraceAudit:
         First half against second.
     tau
         Recommended allocation exponent of the core-tail controller, with its reason.
+    reliability
+        How often samples of known laws with such a tail get this verdict.
+    needs
+        How long a tail of each law has to be; empty where the calibration does not apply.
     shortfall
         What is missing to an auditable tail; None where nothing is.
     limits
@@ -134,6 +197,8 @@ class TraceAudit:
     spectrum: Spectrum
     stationarity: Stationarity
     tau: "Tau"
+    reliability: Reliability
+    needs: tuple[Need, ...]
     shortfall: Shortfall | None
     limits: tuple[str, ...]
 
@@ -157,6 +222,8 @@ class TraceAudit:
                 "weight": self.tau.weight,
                 "reason": self.tau.reason,
             },
+            "reliability": asdict(self.reliability),
+            "needs": [asdict(need) for need in self.needs],
             "shortfall": None if self.shortfall is None else asdict(self.shortfall),
             "limits": list(self.limits),
         }
@@ -221,7 +288,15 @@ def audit_trace(
     else:
         spectrum = welch_slope(top_series(codes, steps, int(values.argmax())))
         halves = stationarity(codes, values.size, permutations=permutations, seed=seed)
-    missing = shortfall(shape.total, values.size, result)
+    other = _not_calibrated(result, ks, x_min, min_tail)
+    trust = _reliability(result) if other is None else Reliability(reason=other)
+    wanted = needs(shipped()) if other is None else ()
+    missing = None
+    if result.n_tail < result.thresholds.n_tail:
+        growth = tail_growth(
+            values, codes, seed=seed, ks=ks, x_min=x_min, min_tail=min_tail, n_tail=result.n_tail
+        )
+        missing = shortfall(shape.total, result, growth, wanted)
     return TraceAudit(
         n_accesses=shape.total,
         n_items=values.size,
@@ -230,8 +305,10 @@ def audit_trace(
         spectrum=spectrum,
         stationarity=halves,
         tau=tau_from_audit(result.verdict, result.alpha, result.p_gof, result.n_tail),
+        reliability=trust,
+        needs=wanted,
         shortfall=missing,
-        limits=tuple(_limits(result, spectrum, halves, missing)),
+        limits=tuple(_limits(result, spectrum, halves, missing, wanted)),
     )
 
 
@@ -366,40 +443,202 @@ def _best(counts: Counts, size: int) -> npt.NDArray[np.intp]:
     return np.argpartition(keys, counts.size - size)[counts.size - size :]
 
 
-def shortfall(n_accesses: int, n_items: int, audit: AuditResult) -> Shortfall | None:
+def _not_calibrated(audit: AuditResult, ks: Rule, x_min: int | None, min_tail: int) -> str | None:
+    """Return why the calibration says nothing of an audit with these settings, else None."""
+    calibrated = shipped()
+    reason = None
+    if ks != calibrated.ks:
+        reason = f"it was made with ks {calibrated.ks}"
+    elif audit.thresholds != calibrated.thresholds:
+        reason = "it was made with other thresholds"
+    elif x_min is not None or min_tail != 1:
+        reason = "it was made with a fitted x_min and no smallest tail"
+    elif audit.verdict != "not_auditable" and audit.p_gof is None:
+        reason = "it was made with bootstrap replicates"
+    return None if reason is None else f"the calibration does not apply: {reason}"
+
+
+def _reliability(audit: AuditResult) -> Reliability:
+    fewest = audit.thresholds.n_tail
+    if audit.n_tail < fewest:
+        return Reliability(
+            reason=f"with n_tail below {fewest:,} every sample is not auditable, whatever its law"
+        )
+    return reliability(shipped(), audit.verdict, audit.n_tail)
+
+
+def tail_growth(
+    counts: Counts,
+    codes: npt.NDArray[np.integer[Any]] | None,
+    *,
+    n_tail: int,
+    seed: int = 0,
+    ks: Rule = "full",
+    x_min: int | None = None,
+    min_tail: int = 1,
+) -> Growth:
+    """Return how n_tail grew with the length of a log.
+
+    Its beginnings of 1/4, ..., 1/2, ..., 1 of the accesses are audited, the cutoff fitted in each.
+    Where the order is not known, every access is kept with that chance instead: the growth is then
+    that of a log whose accesses are independent of one another.
+
+    Parameters
+    ----------
+    counts, codes
+        As in :func:`audit_trace`.
+    n_tail
+        That of the whole.
+    seed
+        Seed of the random parts.
+    ks, x_min, min_tail
+        Settings of the audit.
+    """
+    rng = stream("tail-growth", seed)
+    total = int(counts.sum(dtype=np.float64)) if codes is None else codes.size
+    accesses, tails = [total], [n_tail]
+    for size in _PART_SIZES[1:]:
+        if codes is None:
+            part = rng.binomial(counts, size)
+            accesses.append(int(part.sum(dtype=np.float64)))
+        else:
+            accesses.append(int(codes.size * size))
+            part = np.bincount(codes[: accesses[-1]])
+        part = part[part > 0]
+        audit = audit_counts(part, replicates=0, ks=ks, x_min=x_min, min_tail=min_tail)
+        tails.append(audit.n_tail)
+    parts = "random" if codes is None else "beginnings"
+    lengths, sizes = np.array(accesses, float), np.array(tails)
+    with_tail = sizes > 0
+    if n_tail == 0 or with_tail.sum() < _FEWEST_PARTS:
+        reason = "there is no tail" if n_tail == 0 else "too few parts of it have a tail"
+        return Growth(None, tuple(accesses), tuple(tails), parts, reason)
+    exponent = np.polyfit(np.log(lengths[with_tail]), np.log(sizes[with_tail]), 1)[0]
+    return Growth(float(exponent), tuple(accesses), tuple(tails), parts)
+
+
+def shortfall(
+    n_accesses: int, audit: AuditResult, growth: Growth, wanted: Sequence[Need] = ()
+) -> Shortfall | None:
     """Return how much longer the log would have to be, None if its tail is long enough.
 
-    A rough extrapolation: that n_tail grows in proportion to the accesses and the items, at the
-    same cutoff. A memory that has met all its items, or a cutoff that moves, needs more.
+    Parameters
+    ----------
+    n_accesses
+        Its length.
+    audit
+        Its audit.
+    growth
+        How its tail grew so far; it is taken to go on growing so.
+    wanted
+        How long the calibration asks a tail to be.
     """
-    wanted = audit.thresholds.n_tail
-    if audit.n_tail >= wanted:
+    fewest = audit.thresholds.n_tail
+    if audit.n_tail >= fewest:
         return None
-    if audit.n_tail == 0:
-        return Shortfall(wanted, None, None, None)
-    factor = wanted / audit.n_tail
+
+    def target(law: str | None, n_tail: int | None) -> Target:
+        if n_tail is None or growth.exponent is None or growth.exponent < _FLAT:
+            return Target(law, n_tail, None, None)
+        # In logarithms: a power beyond all floats is none that anybody waits for.
+        log_factor = math.log(n_tail / audit.n_tail) / growth.exponent
+        if log_factor > math.log(_FARTHEST):
+            return Target(law, n_tail, None, None)
+        factor = math.exp(log_factor)
+        return Target(law, n_tail, factor, math.ceil((factor - 1) * n_accesses))
+
+    own = target(None, fewest)
     return Shortfall(
-        wanted,
-        factor,
-        math.ceil((factor - 1) * n_accesses),
-        math.ceil((factor - 1) * n_items),
+        wanted=fewest,
+        factor=own.factor,
+        more_accesses=own.more_accesses,
+        growth=growth,
+        rate=RATE,
+        targets=tuple(target(need.law, need.auditable_from) for need in wanted),
+    )
+
+
+def _missing(audit: AuditResult, missing: Shortfall) -> Iterator[str]:
+    """Say how many more accesses an auditable tail takes."""
+    growth, wanted = missing.growth, missing.wanted
+    if not audit.n_tail:
+        yield f"There is no tail: nothing says how many more accesses would give one of {wanted:,}."
+        return
+    if growth.exponent is None:
+        yield (
+            f"The tail has {audit.n_tail:,} items, fewer than {wanted:,}; nothing says how many "
+            f"more accesses would do: {growth.reason}."
+        )
+        return
+    whole, half, quarter = (growth.n_tails[k] for k in (0, 4, 8))
+    what = "a beginning" if growth.parts == "beginnings" else "a random part"
+    grew = (
+        f"The tail has {audit.n_tail:,} items, fewer than {wanted:,}. In {what} of a quarter, a "
+        f"half and the whole of this log n_tail is {quarter:,}, {half:,} and {whole:,}, over "
+        f"{len(growth.n_tails)} such parts about accesses^{growth.exponent:.2f}"
+    )
+    if missing.factor is None:
+        slow = "does not grow" if growth.exponent < _FLAT else "grows too slowly"
+        yield (
+            f"{grew}: it {slow}, so more accesses of this kind are not known to help (more than "
+            f"{_FARTHEST:,} times this log)."
+        )
+        return
+    yield (
+        f"{grew}. If it goes on so (an assumption: one log's growth is known roughly, and a memory "
+        f"that has met all its items gains little), {missing.more_accesses:,} more "
+        f"accesses, {missing.factor:.1f} times this log, would reach {wanted:,}."
+    )
+    if missing.targets:
+        yield (
+            f"By calibration at least {missing.rate:.0%} of samples are auditable from a true tail "
+            "of " + "; ".join(_target_in_words(target) for target in missing.targets) + "."
+        )
+
+
+def _target_in_words(target: Target) -> str:
+    law = _law(target.law)
+    if target.n_tail is None:
+        return f"no size tried ({law})"
+    if target.factor is None:
+        return f"{target.n_tail:,} ({law}; more than {_FARTHEST:,} times this log)"
+    return (
+        f"{target.n_tail:,} ({law}; {target.more_accesses:,} more accesses, "
+        f"{target.factor:.1f} times this log)"
+    )
+
+
+def _law(name: str | None) -> str:
+    return str(name).replace("lognormal", "log-normal").replace("_", " ")
+
+
+def _right_in_words(wanted: Sequence[Need], rate: float) -> str:
+    parts = [
+        f"{_law(need.law)}s from a tail of {need.right_from:,}"
+        if need.right_from is not None
+        else f"{_law(need.law)}s at no size up to {need.largest:,} (at most {need.best_right:.0%}, "
+        f"at {need.best_right_at:,}): there a longer log does not help"
+        for need in wanted
+        if need.best_right is not None
+    ]
+    return (
+        f"By calibration the audit gives at least {rate:.0%} of samples the verdict of their law: "
+        + "; ".join(parts)
+        + ". Its four laws have the parameters of random walks; of others it says nothing."
     )
 
 
 def _limits(
-    audit: AuditResult, spectrum: Spectrum, halves: Stationarity, missing: Shortfall | None
+    audit: AuditResult,
+    spectrum: Spectrum,
+    halves: Stationarity,
+    missing: Shortfall | None,
+    wanted: Sequence[Need],
 ) -> Iterator[str]:
-    if missing is not None and missing.factor is None:
-        yield (
-            f"There is no tail, so nothing says how many more accesses would give one of "
-            f"{missing.wanted}."
-        )
-    elif missing is not None:
-        yield (
-            f"The tail has {audit.n_tail:,} items, fewer than {missing.wanted:,}. If it grows in "
-            f"proportion (a rough guess), {missing.more_accesses:,} more accesses and "
-            f"{missing.more_items:,} more items, {missing.factor:.1f} times this log, would do."
-        )
+    if missing is not None:
+        yield from _missing(audit, missing)
+    if wanted:
+        yield _right_in_words(wanted, RATE)
     pair = audit.comparisons.get("power_law_vs_lognormal")
     if missing is None and pair is not None and pair.prefers(audit.thresholds.z) is None:
         z = "undefined" if pair.z is None else f"{pair.z:.2g}"

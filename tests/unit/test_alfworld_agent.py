@@ -291,6 +291,7 @@ def played(game, tokens, steps, success, end=None):
         "success": success,
         "steps": steps,
         "random": 0,
+        "calls": steps,
         "prompt_tokens": tokens,
         "cached_tokens": tokens // 4,
         "prompt_tokens_per_step": tokens / steps if steps else None,

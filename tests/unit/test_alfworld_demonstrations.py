@@ -2,25 +2,35 @@
 
 import importlib.util
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from coretail.alfworld.building import draw_games
+import build_games
+import play_alfworld
+from _entry import Job
+from coretail import artefacts
+from coretail.alfworld.building import draw_games, write_game
 from coretail.alfworld.commands import parse_command
 from coretail.alfworld.demonstrations import (
     Demonstration,
     Step,
-    choose_demonstrations,
-    demonstrations,
+    demonstrate,
+    fitting_demonstrations,
     read_demonstrations,
+    shortage,
 )
 from coretail.alfworld.environment import NOTHING_HAPPENS
-from coretail.alfworld.games import TASK_TYPES
+from coretail.alfworld.games import TASK_TYPES, game_folder
 from coretail.errors import InputError
+from endpoint import Behaviour, LocalEndpoint
 
-REACT = Path(__file__).parents[2].parent / "shared" / "data" / "react" / "alfworld_3prompts.json"
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+REACT = DATA / "react" / "alfworld_3prompts.json"
+OFFICIAL = DATA / "alfworld" / "valid_seen"
 needs_react = pytest.mark.skipif(
     not REACT.is_file(), reason="ReAct's demonstrations are not beside the project"
 )
@@ -175,29 +185,49 @@ def test_a_missing_file_and_an_unknown_style_are_refused(tmp_path):
         read_demonstrations(tmp_path / "nothing.json", "dance")
 
 
-def test_demonstrations_of_one_type_are_chosen():
-    read = [
-        Demonstration(str(number), task_type, START, (Step("look", "You see."),))
-        for number, task_type in enumerate(["a", "b", "a", "a"])
+def folder(task, trial="trial_1"):
+    return game_folder(Path(task) / trial)
+
+
+EGG, PEN, LAMP = (
+    "pick_and_place_simple-Egg-None-Fridge-4",
+    "pick_and_place_simple-Pen-None-Desk-301",
+    "look_at_obj_in_light-Pen-None-DeskLamp-301",
+)
+
+
+def test_neither_the_game_played_nor_another_trial_of_it_is_shown():
+    known = [
+        Demonstration(name, task_type, START, (Step("look", "You see."),))
+        for name, task_type in [
+            (f"{EGG}/trial_2", "pick_and_place_simple"),
+            (f"{PEN}/trial_1", "pick_and_place_simple"),
+            (f"{LAMP}/trial_1", "look_at_obj_in_light"),
+            ("react_put_0", "pick_and_place_simple"),
+            (f"{EGG}1/trial_1", "pick_and_place_simple"),
+        ]
     ]
-    assert [one.name for one in choose_demonstrations(read, "a", 2)] == ["0", "2"]
-    assert choose_demonstrations(read, "c", 0) == []
-    with pytest.raises(InputError, match="2 of type b wanted for the file, but 0 to 1 can be had"):
-        choose_demonstrations(read, "b", 2)
-    with pytest.raises(InputError, match="-1 of type b"):
-        choose_demonstrations(read, "b", -1)
+
+    def names(task):
+        return [one.name for one in fitting_demonstrations(known, folder(task))]
+
+    assert names(EGG) == [f"{PEN}/trial_1", "react_put_0", f"{EGG}1/trial_1"]
+    assert names(PEN) == [f"{EGG}/trial_2", "react_put_0", f"{EGG}1/trial_1"]
+    assert names(LAMP) == []
+    assert shortage(known, folder(EGG), 3) == shortage(known, folder(LAMP), 0) == ""
+    assert shortage(known, folder(EGG), 4) == (
+        f"{EGG}/trial_1: 3 demonstrations of type pick_and_place_simple for 4 to show (without "
+        "trials of the game's own task)"
+    )
 
 
 @needs_alfworld
-def test_walkthroughs_of_other_games_of_the_type_are_shown():
-    pool = [built.game for built in draw_games(42, 3)]
-    heating = [game for game in pool if game.task_type == "pick_heat_then_place_in_recep"]
-    played = heating[0]
-    made = demonstrations(played, pool, 2)
-
-    assert [one.name for one in made] == [game.folder.key for game in heating[1:]]
-    for one, game in zip(made, heating[1:], strict=True):
-        assert one.task_type == played.task_type
+def test_a_walkthrough_makes_a_demonstration():
+    heating = "pick_heat_then_place_in_recep"
+    games = [built.game for built in draw_games(42, 2) if built.folder.task_type == heating]
+    for game in games:
+        one = demonstrate(game)
+        assert (one.name, one.task_type) == (game.folder.key, heating)
         assert one.start.endswith(f"Your task is to: {game.task}.")
         assert tuple(step.command for step in one.steps) == game.walkthrough
         assert all(step.observation not in ("", NOTHING_HAPPENS) for step in one.steps)
@@ -209,15 +239,154 @@ def test_walkthroughs_of_other_games_of_the_type_are_shown():
         assert one.steps[-1].observation.startswith("You move the ")
 
 
+# What `build_games` shows and plays.
+
+
+def settings(**changes):
+    return {
+        "given": True, "read": False, "episodes": 6, "per_type": 3, "rooms": 1, "seed": 0,
+        "demonstrations": {"short_walk": 0, "one_shot": 1, "three_shot": 3},
+    } | changes  # fmt: skip
+
+
+def job(tmp_path, root, file=None, **changes):
+    games = sorted(map(str, root.glob("*/*/*")))
+    spec = {"rule": "build_games", "code": "", "upstream": {}, "settings": settings(**changes)}
+    return Job(
+        SimpleNamespace(
+            input={"games": games, "demonstrations": [file] if file else []},
+            output={name: tmp_path / f"{name}.parquet" for name in ("games", "demonstrations")},
+            threads=1,
+            params=SimpleNamespace(spec=spec),
+            wildcards={},
+            config={"llm": {}, "models": []},
+        )
+    )
+
+
+def test_trials_of_other_tasks_are_taken_first(tmp_path):
+    for task, trial in [(EGG, "a"), (EGG, "b"), (EGG, "c"), (PEN, "d"), (PEN, "e"), (LAMP, "f")]:
+        path = tmp_path / task / trial
+        path.mkdir(parents=True)
+        (path / "game.tw-pddl").touch()
+    taken = build_games.given(job(tmp_path, tmp_path, per_type=3))
+    assert [one.folder.key for one in taken] == [
+        f"{EGG}/a", f"{LAMP}/f", f"{PEN}/d", f"{EGG}/b",
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Lay four games of each of two task types, as ALFWorld lays them."""
+    root = tmp_path_factory.mktemp("games")
+    types = ("pick_and_place_simple", "look_at_obj_in_light")
+    for built in draw_games(3, 4, 1):
+        if built.folder.task_type in types:
+            write_game(built, root)
+    return root
+
+
+@pytest.fixture
+def unplayed(monkeypatch):
+    """Spare the walkthroughs, which take the engine seconds each: every readable game is sound."""
+
+    def demonstration(game):
+        return Demonstration(game.folder.key, game.task_type, START, (Step("look", "You see."),))
+
+    monkeypatch.setattr(build_games, "demonstrate", demonstration)
+
+
+def rows_of(run):
+    build_games.main(run)
+    return artefacts.read_rows(run.output("games"), "alfworld_games")
+
+
+def test_too_few_demonstrations_for_all_games_stop_the_run_before_it_asks(tmp_path, made, unplayed):
+    run = job(tmp_path, made, per_type=3, episodes=2)
+    with pytest.raises(InputError) as caught:
+        build_games.main(run)
+    message = str(caught.value)
+    for words in (
+        "alfworld.settings.three_shot.demonstrations: 3 is too many for each game",
+        "2 demonstrations of type pick_and_place_simple for 3 to show",
+        "raise alfworld.per_type",
+        "a file in alfworld.demonstrations",
+    ):
+        assert words in message
+    assert not run.output("games").exists()
+    assert len(rows_of(job(tmp_path, made, per_type=4, episodes=2))) == 8
+    fewer = {"demonstrations": {"one_shot": 1, "three_shot": 2}}
+    assert len(rows_of(job(tmp_path, made, per_type=3, episodes=2, **fewer))) == 6
+
+
 @needs_alfworld
-def test_neither_the_game_played_nor_another_trial_of_it_is_shown():
-    cooling = [
-        built.game
-        for built in draw_games(42, 2)
-        if built.folder.task_type == "pick_cool_then_place_in_recep"
-    ]
-    assert demonstrations(cooling[0], cooling, 0) == []
-    with pytest.raises(InputError, match="2 of type pick_cool_then_place_in_recep wanted for"):
-        demonstrations(cooling[0], cooling, 2)
-    with pytest.raises(InputError, match="0 to 0 can be had; lower the number, or give more games"):
-        demonstrations(cooling[0], [cooling[0], cooling[0]], 1)
+def test_a_game_without_demonstrations_is_a_row_and_the_others_are_played(
+    tmp_path, made, unplayed, caplog, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "games"
+    shutil.copytree(made, root)
+    lights = sorted(path.parent for path in root.glob("look_at_obj_in_light-*/*/game.tw-pddl"))
+    (lights[-1] / "game.tw-pddl").write_bytes(b"cut off")
+    run = job(tmp_path, root, per_type=4, episodes=2)
+    place, light = (row for row in rows_of(run) if row["episode"] is not None)
+    assert place["playable"]
+    assert light["playable"]
+    warned = [record.getMessage() for record in caplog.records if "three_shot" in record.message]
+    assert len(warned) == 1
+    assert light["game"] in warned[0]
+
+    def ends(setting, n_shown, policy="graph"):
+        played = SimpleNamespace(
+            input={name: str(run.output(name)) for name in ("games", "demonstrations")},
+            output={name: tmp_path / f"{name}.parquet" for name in ("steps", "episodes")},
+            threads=1,
+            params=SimpleNamespace(
+                spec={
+                    "rule": "play_alfworld", "code": "", "upstream": {},
+                    "settings": {
+                        "model": {"name": "tester"}, "slots": 4, "tau": 1.0, "seed": 0,
+                        "attempts": 1,
+                        "play": {"style": "direct", "demonstrations": n_shown, "steps": 1},
+                    },
+                }
+            ),
+            wildcards={
+                "model": "tester", "setting": setting, "policy": policy, "encoding": "compact",
+            },
+            config={
+                "llm": {
+                    "backend": "auto", "attempts": 1, "patience": 1.0,
+                    "budget": {"calls": None, "tokens": None, "money": None},
+                },
+                "models": [{"name": "tester", "base_url": endpoint.base_url, "key_env": None}],
+            },
+        )  # fmt: skip
+        play_alfworld.main(Job(played))
+        rows = artefacts.read_rows(Job(played).output("episodes"), "alfworld_episodes")
+        return [(row["game"], row["end"], row["reason"]) for row in rows]
+
+    with LocalEndpoint() as endpoint:
+        endpoint.behave([Behaviour(text='"look"')] * 4)
+        assert [end for _, end, _ in ends("one_shot", 1)] == ["cap", "cap"]
+        one, other = ends("three_shot", 3)
+        assert ends("three_shot", 3, "ctwm") == [one, other]
+        assert len(endpoint.log) == 4
+    assert one == (place["game"], "cap", "")
+    assert other[:2] == (light["game"], "unplayable")
+    assert other[2].startswith(f"{light['game']}: 2 demonstrations of type look_at_obj_in_light")
+
+
+@needs_react
+@pytest.mark.skipif(not OFFICIAL.is_dir(), reason="the published games are not beside the project")
+def test_three_published_games_per_type_need_fewer_demonstrations_or_a_file(tmp_path, unplayed):
+    with pytest.raises(InputError, match=r"three_shot\.demonstrations: 3 is too many") as caught:
+        build_games.main(job(tmp_path, OFFICIAL))
+    assert "2 demonstrations of type pick_and_place_simple for 3" in str(caught.value)
+    for run in (
+        job(tmp_path, OFFICIAL, str(REACT), read=True),
+        job(tmp_path, OFFICIAL, demonstrations={"three_shot": 2}),
+    ):
+        rows = rows_of(run)
+        assert len(rows) == 18
+        assert all(row["playable"] and row["data"] == "benchmark" for row in rows)

@@ -138,6 +138,47 @@ def test_a_sentence_with_quotation_marks_is_read(tmp_path):
     assert read_game(game_folder(folder)).task == 'put the "good" egg away'
 
 
+@pytest.mark.parametrize(
+    ("sentence", "task"),
+    [("put\tan egg away", "put\tan egg away"), ("put an\negg away.", "put an\negg away")],
+)
+def test_a_sentence_with_tabs_and_line_breaks_is_read(tmp_path, sentence, task):
+    folder = lay(tmp_path, game={**GAME, "grammar": f'"Your task is to: {sentence}"'})
+    assert read_game(game_folder(folder)).task == task
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        (r"put \xe9gg away", r"is no JSON text (Invalid \escape"),
+        (r"put Tom\'s egg away", "'grammar': the task sentence"),
+        (r"put an \u00 egg away", "'grammar': the task sentence"),
+        (r"put an \udc00 egg away", r"\udc00 is half of a character"),
+    ],
+)
+def test_a_sentence_with_an_unknown_escape_is_refused(tmp_path, sentence, words):
+    folder = lay(tmp_path, game={**GAME, "grammar": f'"Your task is to: {sentence}"'})
+    with pytest.raises(InputError) as caught:
+        read_game(game_folder(folder))
+    assert words in str(caught.value)
+    assert str(folder / "game.tw-pddl") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'{"grammar": "\\ud800"}', r"\\ud800 is half of a character"),
+        (b'{"walkthrough": [' + b"1" * 5000 + b"]}", "not JSON, or cut off"),
+        (b"[" * 200_000, "not JSON, or cut off"),
+    ],
+)
+def test_a_file_that_python_cannot_hold_is_refused(tmp_path, raw, words):
+    folder = lay(tmp_path, game=raw)
+    with pytest.raises(InputError, match=words) as caught:
+        read_game(game_folder(folder))
+    assert str(folder / "game.tw-pddl") in str(caught.value)
+
+
 @pytest.mark.parametrize("key", list(GAME))
 def test_a_game_without_a_key_is_refused(tmp_path, key):
     folder = lay(tmp_path, game=without(GAME, key))

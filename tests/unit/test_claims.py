@@ -81,6 +81,20 @@ def test_an_interval_holds_the_papers_value_or_not(one, interval, expected):
     assert verdict(one("interval", 0.5), *interval) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "n", "expected"),
+    [
+        (0.5, 3, "reproduced"),
+        (0.5004, 3, "reproduced"),
+        (0.51, 3, "not reproduced"),
+        (0.5, 1, "not testable here"),
+    ],
+)
+def test_values_equal_in_all_runs_are_compared_themselves(one, value, n, expected):
+    claim = one("interval", 0.5, rounding=0.0005)
+    assert verdict(claim, value, n=n, reason="all are equal") == expected
+
+
 def test_an_interval_holds_a_rounded_value_up_to_its_rounding(one):
     near = (0.5005, 0.5003, 0.5007)
     assert verdict(one("interval", 0.5), *near) == "not reproduced"
@@ -129,6 +143,9 @@ def test_a_reference_other_than_zero(one):
         (Answer(-0.2, p=0.2), "not reproduced"),
         (Answer(-0.2, p=0.01), "contradicted"),
         (Answer(0.2, -0.1, 0.5, p=0.01), "same direction"),
+        (Answer(0.2, 0.1, 0.3, p=0.01), "reproduced"),
+        (Answer(0.2, 0.1, 0.3, p=0.2), "same direction"),
+        (Answer(-0.2, -0.3, -0.1, p=0.2), "not reproduced"),
         (Answer(reason="no seed"), "not testable here"),
     ],
 )
@@ -249,8 +266,8 @@ def test_a_range_counts_with_its_rounding(one):
         ("rising", (3, 2, 1), 0.99, "contradicted"),
         ("falling", (3, 2, 1), 0.01, "reproduced"),
         ("falling", (1, 2, 3), None, "contradicted"),
-        ("none", (1, 3, 2), None, "reproduced"),
-        ("none", (1, 2, 2), None, "reproduced"),
+        ("none", (1, 3, 2), None, "same direction"),
+        ("none", (1, 2, 2), None, "same direction"),
         ("none", (1, 2, 3), None, "contradicted"),
         ("none", (3, 2, 1), None, "contradicted"),
     ],
@@ -260,6 +277,23 @@ def test_a_trend_is_monotone_and_significant(one, direction, values, p, expected
     found = Answer(
         points=tuple(Point(tau, x) for tau, x in zip((0.5, 1, 2), values, strict=True)), p=p
     )
+    assert claims.judge(claim, found).name == expected
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        ([(1, 0.9, 1.1), (3, 2.9, 3.1), (2, 1.9, 2.1)], "reproduced"),
+        ([(2, 1.9, 2.1), (1, 0.9, 1.1), (3, 2.9, 3.1)], "reproduced"),
+        # A fall that noise can make, and values that noise alone moves.
+        ([(1, 0.9, 1.1), (3, 2.4, 3.6), (2, 1.4, 2.6)], "same direction"),
+        ([(1, 0, 2), (1.2, 0.2, 2.2), (1.1, 0.1, 2.1)], "same direction"),
+        ([(1, 0, 2), (1.1, 0.1, 2.1), (1.2, 0.2, 2.2)], "contradicted"),
+    ],
+)
+def test_not_monotone_asks_a_rise_and_a_fall_beyond_noise(one, points, expected):
+    claim = one("trend", {"direction": "none", "at": [0.5, 1, 2]})
+    found = Answer(points=tuple(Point(tau, *x) for tau, x in zip((0.5, 1, 2), points, strict=True)))
     assert claims.judge(claim, found).name == expected
 
 

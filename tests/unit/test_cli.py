@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +15,7 @@ import pytest
 from coretail import artefacts
 from coretail.audit import audit_counts
 from coretail.audit.laws import draw, power_law
-from coretail.cli import AUDITED, BAD_INPUT, NOT_AUDITABLE, main
+from coretail.cli import AUDITED, BAD_INPUT, BROKEN_PIPE, NOT_AUDITABLE, main
 from coretail.concentration import concentration
 from coretail.controller import auto_tau
 from coretail.logs import FORMATS
@@ -123,6 +124,48 @@ def test_notes_on_the_rows_are_shown(tmp_path, capsys):
     assert "note 1 row with an earlier 'step'" in out
     assert "note 1 row repeating id and 'step'" in out
     assert 'such as 1 and "1": ids are compared as text' in out
+
+
+def test_a_guessed_table_of_counts_is_shown_with_the_option_that_changes_it(tmp_path, capsys):
+    file = tmp_path / "daily.csv"
+    rows = [f"m{item},2024-01-0{day},{9 - item}\n" for day in (1, 2) for item in range(8)]
+    file.write_text("memory_id,date,count\n" + "".join(rows))
+    main(["audit", str(file), "--replicates", "0"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "table of counts; id 'memory_id' (guessed), count 'count' (guessed)" in out
+    assert "with --time date each row is one access" in out
+    assert "88 of 8 items" in out
+    assert "halves the order of the accesses is not known" in out
+    main(["audit", str(file), "--replicates", "0", "--json"])
+    (trace,) = traces(capsys)
+    assert "with --time date each row is one access" in trace["source"]["notes"][0]
+    main(["audit", str(file), "--replicates", "0", "--json", "--time", "date"])
+    assert traces(capsys)[0]["n_accesses"] == 16
+
+
+def test_the_text_says_how_far_the_verdict_can_be_trusted(path, few, capsys):
+    main(["audit", path, *FAST])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "calibration share of samples of a known law that get this verdict" in out
+    for law in ("power_law", "truncated_power_law", "lognormal", "exponential"):
+        assert f"{law}: " in out.split("calibration share")[1]
+    assert "By calibration the audit gives at least 80% of samples the verdict of their law" in out
+    main(["audit", few, *FAST])
+    assert "with n_tail below 100 every sample is not auditable" in capsys.readouterr().out
+
+
+def test_bad_json_exits_2_without_a_traceback(tmp_path, capsys):
+    for name, text in (
+        ("half.jsonl", '{"id":"\\ud800","step":1}\n'),
+        ("half.json", '[{"id":"\\ud800","step":1}]'),
+        ("deep.json", "[" * 100_000),
+        ("long.json", "[1, 2, " + "9" * 5000 + "]"),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        assert main(["audit", str(file)]) == BAD_INPUT
+        err = capsys.readouterr().err
+        assert f"{name}, row " in err
 
 
 def test_a_sample_without_a_tail_exits_3_with_a_reason(few, capsys):
@@ -253,6 +296,77 @@ def test_out_is_written_whole_or_not_at_all(log, tmp_path, capsys, monkeypatch):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["agent.parquet"]
 
 
+@pytest.fixture
+def no_figure(monkeypatch):
+    """Write empty figures: drawing takes seconds."""
+    monkeypatch.setattr("coretail.render.trace.figure_traces", lambda *_: None)
+    monkeypatch.setattr(
+        "coretail.render.style.save_figure", lambda _, *paths: [path.touch() for path in paths]
+    )
+
+
+@pytest.mark.usefixtures("no_figure")
+@pytest.mark.parametrize("spelt", ["", ".", "./", "new/", "a/../new", "link"])
+def test_out_may_be_spelt_in_any_way(log, tmp_path, monkeypatch, spelt):
+    here = tmp_path / "here"
+    here.mkdir()
+    if spelt not in ("", ".", "./"):
+        (here / "a").mkdir()
+        (tmp_path / "linked").mkdir()
+        (here / "link").symlink_to(tmp_path / "linked")
+    monkeypatch.chdir(here)
+    before = here.stat().st_ino
+    assert main(["audit", log, "--out", spelt, *FAST]) == AUDITED
+    assert sorted(file.suffix for file in Path(spelt).iterdir()) == [
+        ".parquet",
+        ".parquet",
+        ".pdf",
+        ".png",
+    ]
+    # The working directory is the one that it was, a link still one, and nothing lies beside.
+    assert here.stat().st_ino == before
+    assert (here / "link").is_symlink() == (spelt not in ("", ".", "./"))
+    assert not list(tmp_path.rglob("*.part"))
+    assert main(["audit", log, "--out", spelt, *FAST]) == BAD_INPUT
+
+
+@pytest.mark.parametrize("spelt", ["..", "../", "../full", "../full/"])
+def test_out_into_a_directory_in_use_is_refused_before_the_audit(
+    log, tmp_path, capsys, monkeypatch, spelt
+):
+    for name in ("here", "full/sub"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["audit", log, "--out", spelt, *FAST]) == BAD_INPUT
+    out, err = capsys.readouterr()
+    assert (out, "already there" in err) == ("", True)
+
+
+@pytest.mark.usefixtures("no_figure")
+def test_out_into_an_empty_directory_is_all_or_nothing(log, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    rename = Path.rename
+
+    def full(file, target):
+        if file.name == "trace_items.parquet":
+            raise OSError(28, "No space left on device")
+        return rename(file, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    assert main(["audit", log, "--out", str(out), *FAST]) == BAD_INPUT
+    assert "No space left" in capsys.readouterr().err
+    assert list(out.iterdir()) == []
+
+
+def test_out_that_cannot_be_made_is_refused_before_the_audit(log, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["audit", log, "--out", str(tmp_path / "file" / "new"), *FAST]) == BAD_INPUT
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "cannot be written" in err
+
+
 def test_out_overwrites_nothing(log, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
@@ -324,3 +438,16 @@ def test_help_and_version_import_nothing_heavy():
     assert "{" + ",".join(FORMATS) + "}" in "".join(process.stdout.split())
     assert "exit status: 0 audited" in process.stdout
     assert process.stderr.strip() == "[]"
+
+
+def test_a_reader_that_leaves_is_no_fault(path):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "coretail", "audit", path, *FAST],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(SCRIPTS)},
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")

@@ -3,6 +3,7 @@
 import json
 import math
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -228,13 +229,15 @@ def test_details_while_they_fit():
     assert pack([item], tokens=7, slot_tokens=1, counter=words).text == "1. one; a b; c d"
 
 
-def test_what_no_word_fits_of_goes_to_the_tail():
-    # Slots of one word, 5, 2, 2, 1: "1. one two three four" and "3. north" fit, "2. red ..." and
-    # "4. south" don't. 3 words are left, which hold the shortest summary.
+def test_what_no_character_fits_of_goes_to_the_tail():
+    # Slots of one word, 5, 2, 2, 1: "1. one two three four" and "3. north" fit, of "2. red green"
+    # the first word with a mark, and of "4. south" nothing. 2 words are left, too few for a summary
+    # of 3: the lines from rank 3 on make room.
     packed = pack(PLACES, tokens=10, slot_tokens=1, counter=words)
-    assert packed.text == "1. one two three four\n3. north\nTail summary: count=2"
+    assert packed.text == "1. one two three four\n2. red…\nTail summary: count=2"
     assert packed.record.slots.tolist() == [5, 2, 2, 1]
-    assert layers(packed) == ["core", "tail", "core", "tail"]
+    assert layers(packed) == ["core", "core", "tail", "tail"]
+    assert packed.record.cut.tolist() == [False, True, False, False]
     assert packed.record.tokens == 10
 
 
@@ -250,10 +253,13 @@ def test_a_long_text_is_cut_at_the_last_word_that_fits():
         assert packed.text == text
         assert packed.record.cut.tolist() == [tokens < 6]
         assert packed.record.details.tolist() == [0]
-    # Two words hold "1. one", but not the mark that it is cut, nor a summary.
+    # Two words hold "1. one", but not the mark as a word of its own.
     packed = pack([item], tokens=2, slot_tokens=2, counter=words)
+    assert packed.text == "1. one…"
+    # One word holds neither that nor a summary.
+    packed = pack([item], tokens=1, slot_tokens=1, counter=words)
     assert packed.text == ""
-    assert packed.record.note == ("a budget of 2 tokens holds neither an item nor a tail summary")
+    assert packed.record.note == ("a budget of 1 tokens holds neither an item nor a tail summary")
 
 
 def test_a_text_far_longer_than_its_allowance():
@@ -267,6 +273,92 @@ def test_scripts_without_spaces_are_cut_between_characters():
     packed = pack([Item("私は昨日パン屋へ行きました")], tokens=10, slot_tokens=10)
     # "1.", six characters, the mark and the line break.
     assert packed.text == "1. 私は昨日パン …"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "shown"),
+    [
+        # "1.", the mark and the line break take 4; each letter and each mark of Thai is a token.
+        ("ภาษาไทย" * 60, 30, "ภาษาไทย" * 3 + "ภาษาไ"),
+        # 4 are left: the third letter would fit, but not with its vowel.
+        ("\u0e01\u0e35\u0e48\u0e1b\u0e35" * 9, 8, "\u0e01\u0e35\u0e48"),
+        ("\u0e81\u0eb3" * 9, 9, "\u0e81\u0eb3" * 2),
+        # Khmer and Burmese put a letter under another, Devanagari joins two.
+        ("\u1781\u17d2\u1798\u17c2\u179a" * 9, 7, ""),
+        ("\u1781\u17d2\u1798\u17c2\u179a" * 9, 8, "\u1781\u17d2\u1798\u17c2"),
+        ("\u0928\u092e\u0938\u094d\u0924\u0947" * 9, 9, "\u0928\u092e"),
+        ("\u0928\u092e\u0938\u094d\u0924\u0947" * 9, 10, "\u0928\u092e\u0938\u094d\u0924\u0947"),
+        # Jamo, flags, families, skin tones, accents.
+        ("\u1100\u1161\u11a8" * 9, 9, "\u1100\u1161\u11a8"),
+        (
+            "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7" * 2,
+            9,
+            "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7",
+        ),
+        ("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7" * 2, 7, "\U0001f1e9\U0001f1ea"),
+        ("\U0001f469\u200d\U0001f467" * 3, 9, "\U0001f469\u200d\U0001f467"),
+        ("\U0001f44d\U0001f3fd" * 6, 7, "\U0001f44d\U0001f3fd"),
+        ("e\u0301" * 9, 7, "e\u0301"),
+        # https, ":", "/", "/", exampl, e, ".", org
+        ("https://example.org/" + "a1b2c3" * 20, 12, "https://example.org"),
+    ],
+)
+def test_a_first_word_that_does_not_fit_is_cut_between_characters(text, tokens, shown):
+    packed = pack([Item(text)], tokens=tokens, slot_tokens=tokens, summary=False)
+    assert packed.text == (f"1. {shown}…" if shown else "")
+    assert packed.record.tokens < tokens
+    assert packed.record.cut.tolist() == [bool(shown)]
+
+
+def test_a_type_that_is_one_long_word_has_a_beginning_in_the_summary():
+    # 16 tokens, the mark among them.
+    text = pack([Item("a", "ภาษาไทย" * 60, 2)], slots=0).text
+    assert text == "Tail summary: count=1; dominant: ภาษาไทยภาษาไทยภ… (2)"
+
+
+CHARACTERS = st.sampled_from(
+    [
+        *("a", "/", "7", "e\u0301\u0323", "#\ufe0f\u20e3", "\u1112\u1161\u11ab"),
+        *("\u0e01\u0e35\u0e48", "\u0e19\u0e49\u0e33", "\u1781\u17d2\u1798\u17c2"),
+        *(
+            "\u0915\u094d\u0937\u093f",
+            "\U0001f1e9\U0001f1ea",
+            "\U0001f469\U0001f3fd\u200d\U0001f467",
+        ),
+    ]
+)
+
+
+@given(
+    characters=st.lists(CHARACTERS, min_size=1, max_size=40),
+    tokens=st.integers(1, 80),
+    counter=st.sampled_from([count_tokens, len, lambda text: len(text) ** 2 // 40]),
+)
+@settings(max_examples=120, deadline=None)
+def test_a_beginning_is_shown_where_one_character_fits(characters, tokens, counter):
+    text = "".join(characters)
+    packed = pack([Item(text)], tokens=tokens, slot_tokens=tokens, counter=counter, summary=False)
+    assert counter(packed.text) <= tokens or not packed.text
+    lines = ["1. " + "".join(characters[:n]) + "…" for n in range(1, len(characters))]
+    lines.append(f"1. {text}")
+    fitting = [line for line in lines if counter(f"{line}\n") <= tokens]
+    assert packed.text == (fitting[-1] if fitting else "")
+
+
+@pytest.mark.parametrize("counter", [count_tokens, len])
+def test_a_huge_word_is_not_looked_at_far_beyond_what_fits(counter):
+    asked = []
+
+    def noted(text):
+        asked.append(len(text))
+        return counter(text)
+
+    packed = pack(
+        [Item("\u0e01" * 100_000)], tokens=30, slot_tokens=30, counter=noted, summary=False
+    )
+    assert packed.text == "1. " + "\u0e01" * (25 if counter is len else 26) + "…"
+    # The word as a whole twice, with and without a mark; then beginnings.
+    assert sum(length > 1_000 for length in asked) <= 2
 
 
 def test_a_budget_that_holds_an_item_but_no_summary():
@@ -415,6 +507,11 @@ def test_ten_thousand_items():
         ({"tokens": 9, "slot_tokens": 0}, "slot_tokens=0"),
         ({"slots": 3, "encoding": "terse"}, "encoding='terse'"),
         ({"slots": 3, "tau": -1.0}, "tau=-1.0"),
+        ({"slots": 3, "tau": "1.5"}, "tau='1.5'"),
+        ({"slots": 3, "tau": True}, "tau=True"),
+        ({"slots": 3, "tau": np.True_}, "tau=np.True_"),
+        ({"slots": 3, "tau": 10**400}, "tau=1000"),
+        ({"slots": 3, "tau": None}, "tau=None"),
         ({"slots": 3, "tau": "auto"}, "audit: missing"),
         ({"slots": 3, "tau": 1.0, "audit": object()}, "audit: given"),
         ({"tokens": 9, "counter": lambda text: 2.5}, "counter's answer=2.5"),
@@ -434,12 +531,29 @@ def test_arguments_that_are_none(arguments, named):
         ({"text": None}, "text=None"),
         ({"text": "a", "count": 0}, "count=0"),
         ({"text": "a", "count": 1.5}, "count=1.5"),
-        ({"text": "a", "details": "one"}, "details='one'"),
+        ({"text": "a", "details": "one"}, "item 'a': details='one'"),
+        ({"text": "a", "count": True}, "item 'a': count=True"),
+        ({"text": "a" * 99, "count": 10**9 + 1}, r"item 'a+\.\.\.a+': count=1000000001"),
+        ({"text": "a", "details": None}, "item 'a': details=None: give a tuple of texts"),
+        ({"text": "a", "details": (1,)}, r"item 'a': details=\(1,\): give"),
+        ({"text": "a", "fields": (("x", 1),)}, r"item 'a': fields=\(\('x', 1\),\): give"),
+        ({"text": "a", "fields": (("x", "y", "z"),)}, "item 'a': fields="),
+        ({"text": "a", "fields": {"xy": 1}}, "item 'a': fields={'xy': 1}: give"),
+        ({"text": "a", "fields": ("xy",)}, r"item 'a': fields=\('xy',\): give"),
+        ({"text": "a", "fields": "xy"}, "item 'a': fields='xy': give"),
+        ({"text": "a", "type": 5}, "item 'a': type=5: give a text, or None"),
+        ({"text": "a", "type": ["b"]}, r"item 'a': type=\['b'\]: give"),
     ],
 )
 def test_items_that_are_none(arguments, named):
     with pytest.raises(InputError, match=named):
         Item(**arguments)
+
+
+def test_items_of_other_containers_and_numbers():
+    item = Item("a", "t", np.int64(2), ["x"], [["k", "v"]])
+    assert pack([item], slots=2, tau=np.float32(1), encoding="verbose").text == "(a, k v; x)"
+    assert pack([item], slots=0, tau=Fraction(1, 2)).text.endswith("dominant: t (2)")
 
 
 def test_a_text_alone_is_no_item():
@@ -468,7 +582,14 @@ PIECES = st.sampled_from(
     [
         *'a \n\r\u2028\x85\x00;()["\\…é漢م\u202e\ud800',
         *("room", "-> ", ", ", "<|", "1. ", "Tail summary: count=0", "👩\u200d👧", "{state}"),
-        *("123456789", "internationalisation"),
+        *(
+            "123456789",
+            "internationalisation",
+            "\u0e01\u0e35",
+            "\u17d2\u1798",
+            "\u0301",
+            "\U0001f1e9",
+        ),
     ]
 )
 TEXTS = st.lists(PIECES, min_size=1, max_size=8).map("".join)

@@ -351,7 +351,7 @@ def test_the_largest_counts_are_kept_exactly(write):
         ("log.csv", "item,count\na,3\nb,many\n", "row 3: count 'many' is not a number"),
         ("log.csv", "item,count\na,3\n,2\n", "row 3: a count without an id"),
         ("log.csv", f"item,count\na,{2**63}\n", "row 2: count 9.22"),
-        ("log.csv", "item,x\na,1\nb\n", "Expected 2 columns, got 1"),
+        ("log.csv", "item,x\na,1\nb\n", "row 3: 1 value where the header has 2: 'b'"),
         ("log.csv", b"item\na\n\xff\n", "invalid UTF8"),
         ("log.csv", "item\n", "no accesses"),
         ("log.csv", "item,count\n", "no rows"),

@@ -105,7 +105,7 @@ def test_every_kind_of_reply():
                 assert decision.rule == status
             else:
                 assert answer.prompt_tokens > 0
-    assert answer == Answer("content_filter", None, None, None)
+    assert answer == Answer("content_filter")
     body = endpoint.log[0].body
     assert (body["temperature"], body["seed"], body["max_tokens"]) == (0.0, 7, 64)
     assert "response_format" not in body
@@ -115,7 +115,7 @@ def test_a_prompt_that_may_not_fit_is_not_sent():
     most = Request(answer_prompt(make(), "x" * 5000), 64).prompt_bound() / 3 + 64
     with LocalEndpoint() as endpoint, client(endpoint) as model:
         full = ask_question(model, make(), "x" * 5000, window=int(most) - 1)
-        assert full == Answer("window_full", None, None, None)
+        assert full == Answer("window_full")
         assert judged(make(), full) == Judgement(None, "window_full")
         assert endpoint.log == []
         assert ask_question(model, make(), "x" * 5000, window=int(most) + 1).status == "answered"
@@ -199,7 +199,7 @@ def questions(tmp_path, monkeypatch):
 
 def test_sessions_are_ranked_without_a_model(questions, tmp_path):
     path, records = questions
-    settings = {"data": "stand-in", **LIMITS}
+    settings = dict(LIMITS)
     run = job("rank_sessions", settings, {"questions": path}, {"contexts": tmp_path / "c.parquet"})
     rank_sessions.main(run)
     rows = artefacts.read_rows(run.output("contexts"), "longmemeval_contexts")
@@ -243,7 +243,12 @@ def test_replies_become_rows_and_a_second_judge_has_its_own(questions, tmp_path)
         return "I do not know." if "Memories:\nnone" in text else answers[asked]
 
     cell = {"model": "tester", "budget": "slots", "method": "ctwm", "encoding": "compact"}
-    settings = {"data": "stand-in", "seed": 0, "model": {"name": "tester"}, **LIMITS}
+    settings = {
+        "seed": 0,
+        "model": {"name": "tester"},
+        "tail": "typed",
+        **LIMITS,
+    }
     with LocalEndpoint(script=[REFUSAL], reply=reply) as endpoint:
         run = job(
             "answer_questions",
@@ -270,6 +275,7 @@ def test_replies_become_rows_and_a_second_judge_has_its_own(questions, tmp_path)
         # What was answered is in the journal; a refusal is asked for again.
         answer_questions.main(run)
         assert len(endpoint.log) == 6 + 5 + 1
+    assert {row["data"] for row in rows} == {"stand-in"}
     assert [row["status"] for row in rows] == ["refusal", "bad_record"] + ["answered"] * 5
     assert {row["judge"] for row in rows} == {"deterministic"}
     assert [row["question_type"] for row in rows[2:6]] == [
@@ -300,7 +306,7 @@ def test_replies_become_rows_and_a_second_judge_has_its_own(questions, tmp_path)
     ],
 )
 def test_the_real_files_run_without_a_model(name, tmp_path):
-    settings = {"data": "benchmark", **LIMITS}
+    settings = dict(LIMITS)
     output = {"contexts": tmp_path / "c.parquet"}
     run = job("rank_sessions", settings, {"questions": DATA / name}, output)
     rank_sessions.main(run)
@@ -334,6 +340,8 @@ def replies(method, tokens, correct, judge="deterministic", budget="slots"):
             "method": method, "encoding": "compact", "position": position, "question_type": kind,
             "abstention": None if kind is None else position == 4,
             "reply": None if length is None else "reply", "prompt_tokens": length, "correct": right,
+            "cached_tokens": None if length is None else length // 2 + position,
+            "summary_calls": 0, "summary_prompt_tokens": 0,
         }
         for position, (kind, length, right) in enumerate(zip(TYPES, tokens, correct, strict=True))
     ]  # fmt: skip
@@ -361,6 +369,9 @@ def test_accuracy_by_hand():
     assert whole["accuracy_low"] == pytest.approx(0.1500, abs=1e-4)
     assert whole["accuracy_high"] == pytest.approx(0.8500, abs=1e-4)
     assert whole["tokens"] == pytest.approx((90 + 150 + 110 + 180 + 200) / 5)
+    assert whole["tokens_in_all"] == whole["tokens"]
+    # Positions 0 to 3 and 5 on top of half of the tokens; the bad record is no question.
+    assert whole["cached"] == (365 + 0 + 1 + 2 + 3 + 5) / 730
     multi = rows["graph", "multi-session"]
     assert (multi["n"], multi["correct"], multi["accuracy"]) == (3, 2, pytest.approx(2 / 3))
     abstention = rows["graph", "abstention"]
@@ -387,6 +398,7 @@ def test_pairs_by_hand():
     assert whole["tokens_reduction_low"] == pytest.approx(0.07 - 0.16189, abs=1e-5)
     assert whole["tokens_reduction_high"] == pytest.approx(0.07 + 0.16189, abs=1e-5)
     assert (whole["tokens_first"], whole["tokens_second"]) == (146, 160)
+    assert whole["tokens_in_all_reduction"] == whole["tokens_reduction"]
     # Four questions with both decisions; graph alone is right on one.
     assert (whole["n"], whole["first_correct"], whole["second_correct"]) == (4, 2, 3)
     assert (whole["only_first"], whole["only_second"], whole["mcnemar_p"]) == (0, 1, 1.0)
@@ -475,12 +487,19 @@ def test_evidence_by_hand():
     assert found["temporal-reasoning"]["local_tokens"] is None
 
 
-@pytest.mark.parametrize("data", ["benchmark", "stand-in"])
-def test_tables_say_what_the_data_are(data, tmp_path, questions):
-    path, _ = questions
+# One generated record makes a stand-in of a file, wherever that lies, even one that cannot be used.
+@pytest.mark.parametrize(
+    ("data", "marked"), [("benchmark", []), ("stand-in", range(7)), ("stand-in", [1])]
+)
+def test_tables_say_what_the_data_are(data, marked, tmp_path, questions):
+    path, records = questions
+    for number, record in enumerate(records):
+        if number not in marked:
+            del record["origin"]
+    path.write_text(json.dumps(records), encoding="utf-8")
     contexts = job(
         "rank_sessions",
-        {"data": data, **LIMITS},
+        dict(LIMITS),
         {"questions": path},
         {"contexts": tmp_path / "c.parquet"},
     )
@@ -489,7 +508,7 @@ def test_tables_say_what_the_data_are(data, tmp_path, questions):
     outputs = {name: tmp_path / f"{name}.parquet" for name in names}
     run = job(
         "make_table_longmemeval",
-        {"data": data, "models": [], "margin": 0.05, "floor": 0.2},
+        {"models": [], "margin": 0.05, "floor": 0.2},
         {"contexts": contexts.output("contexts")},
         {
             **outputs,

@@ -1,8 +1,11 @@
 """Fetching over HTTP: the server is real, on the loopback, and misbehaves as it is told."""
 
+import errno
 import hashlib
+import http.client
 import os
 import re
+import ssl
 import subprocess
 import sys
 import threading
@@ -20,6 +23,10 @@ SHA = hashlib.sha256(BODY).hexdigest()
 HALF = len(BODY) // 2
 
 
+class Server(ThreadingHTTPServer):
+    share = 0.75
+
+
 class Handler(BaseHTTPRequestHandler):
     """Sends the server's body; ``server.plan`` says what each request in turn suffers."""
 
@@ -31,8 +38,15 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(step, int):
             self.send_error(step)
             return
+        if isinstance(step, bytes):
+            # A network's page in place of the file, whole.
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(step)))
+            self.end_headers()
+            self.wfile.write(step)
+            return
         begin = 0
-        if asked and step != "ignore range":
+        if asked and step not in ("ignore range", "ignore range, drop"):
             begin = int(re.fullmatch(r"bytes=(\d+)-", asked)[1])
             if begin >= len(server.body):
                 self.send_error(416)
@@ -48,7 +62,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(rest)))
         self.end_headers()
         # A connection that closes early, after some bytes of the body or none.
-        share = {"drop": 0.5, "drop at once": 0.0}.get(step, 1.0)
+        share = {"drop": 0.5, "drop at once": 0.0, "ignore range, drop": server.share}.get(
+            step, 1.0
+        )
         self.wfile.write(rest[: int(share * len(rest))])
 
     def log_message(self, *arguments):
@@ -57,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(handler, **attributes):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = Server(("127.0.0.1", 0), handler)
     vars(server).update(attributes)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -159,6 +175,71 @@ def test_a_server_that_cannot_resume_sends_the_file_anew(served, tmp_path, step)
     assert get(url, tmp_path / "file.json", report=lines.append).read_bytes() == BODY
     assert any("cannot resume; starting anew" in line for line in lines)
     assert server.ranges[1] == f"bytes={HALF}-"
+
+
+PAGE = b"<html>Sign in to this network.</html>"
+
+
+@pytest.mark.parametrize("page", [PAGE, BODY[:HALF] + PAGE])
+def test_a_page_in_place_of_the_rest_costs_nothing_that_came_before(served, tmp_path, page):
+    server, url = served
+    server.plan = ["drop", page]
+    path = tmp_path / "file.json"
+    with pytest.raises(InputError, match=f"The {HALF} bytes from before are kept") as caught:
+        get(url, path)
+    assert hashlib.sha256(page).hexdigest() in str(caught.value)
+    assert kept(tmp_path) == [f"file.json.{SHA[:12]}.partial"]
+    assert (tmp_path / f"file.json.{SHA[:12]}.partial").read_bytes() == BODY[:HALF]
+    # Out of that network, the fetch goes on where it was.
+    server.ranges = []
+    assert get(url, path).read_bytes() == BODY
+    assert server.ranges == [f"bytes={HALF}-"]
+    assert kept(tmp_path) == ["file.json"]
+
+
+@pytest.mark.parametrize(("share", "begin"), [(0.75, 3 * len(BODY) // 4), (0.25, HALF)])
+def test_of_two_beginnings_the_longer_one_is_kept(served, tmp_path, share, begin):
+    server, url = served
+    server.share = share
+    server.plan = ["drop", "ignore range, drop"]
+    assert get(url, tmp_path / "file.json").read_bytes() == BODY
+    assert server.ranges == [None, f"bytes={HALF}-", f"bytes={begin}-"]
+    assert kept(tmp_path) == ["file.json"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EHOSTUNREACH, "No route to host"),
+        OSError(errno.ENETDOWN, "Network is down"),
+        ssl.SSLError(1, "bad record mac"),
+        http.client.IncompleteRead(b""),
+    ],
+)
+@pytest.mark.parametrize("where", ["read", "begin"])
+def test_an_error_of_the_network_is_tried_again(served, tmp_path, monkeypatch, error, where):
+    server, url = served
+    failing = [error]
+    original = getattr(http.client.HTTPResponse, where)
+
+    def fails_once(response, *arguments):
+        if failing:
+            raise failing.pop()
+        return original(response, *arguments)
+
+    monkeypatch.setattr(http.client.HTTPResponse, where, fails_once)
+    lines = []
+    assert get(url, tmp_path / "file.json", report=lines.append).read_bytes() == BODY
+    assert len(server.ranges) == 2
+    assert f"{error}; trying again" in lines[0]
+
+
+def test_an_error_of_writing_is_none_of_the_network(served, tmp_path):
+    server, url = served
+    (tmp_path / f"file.json.{SHA[:12]}.partial").mkdir()
+    with pytest.raises(InputError, match=r"cannot be kept in .*: Is a directory\. Make room"):
+        get(url, tmp_path / "file.json")
+    assert len(server.ranges) == 1
 
 
 def test_a_body_without_a_length_is_known_by_its_hash(served, tmp_path):

@@ -1,10 +1,13 @@
 """The deterministic judge against judgements made by hand, and what a model judge is asked."""
 
 import json
+import unicodedata
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from coretail.longmemeval.judging import Judgement, judge, judge_messages, parse_verdict
 from coretail.longmemeval.records import QUESTION_TYPES, Question, read_questions
@@ -181,6 +184,96 @@ CASES = [
         ["One hundred and twenty", "120 stars"],
         ["20", "one hundred"],
     ),
+    # A comma, or a space, belongs to a number only between groups of three digits.
+    (USER, "How old am I?", "32", ["You were born in 1991, so you are 32."], ["You are 3,2."]),
+    (
+        MULTI, "How much did I spend?", "$80",
+        ["You had $100, so you spent $80.", "80 $"],
+        ["You had $80, so you spent $100.", "USD 100", "EUR 80"],
+    ),
+    (MULTI, "How many boxes were there?", "12", ["12", "12, of 3 kinds"], ["1,2 and 3", "1,200"]),
+    (MULTI, "How many beads do I have?", "12345", ["12,345", "12 345"], ["12,34,5", "12 34"]),
+    # A reply that denies something may answer all the same.
+    (
+        TEMPORAL, "Did I visit with a friend or not?", "No, you did not visit with a friend.",
+        ["No, you told me you went alone.", "No, you said you did not tell anyone."],
+        ["You did not mention it.", "There is no information.", "No information is available."],
+    ),
+    (
+        USER, "Do I still own the drum?", "No",
+        ["No, you said that you gave it away.", "You don't."],
+        ["I do not know.", "You never told me.", "Yes, there is no reason to doubt it."],
+    ),
+    (USER, "Do I still own the drum?", "Yes", ["Yes, as you told me."], ["I don't know.", "No."]),
+    (
+        USER, "Where did I go in May?", "Lisbon",
+        [
+            "You were unable to go to Porto, so you went to Lisbon.",
+            "I am not entirely sure, but I think it was Lisbon.",
+            "You did not like Porto (you went there in May) but loved Lisbon",
+            "Not only Lisbon",
+            "Lisbon rather than Porto",
+        ],
+        [
+            "You did not go to Lisbon.",
+            "You went to Porto instead of Lisbon.",
+            "I do not know whether it was Lisbon.",
+            "It wasn't Lisbon, it was Porto.",
+        ],
+    ),
+    (USER, "Who was not told?", "My sister Anna", ["Anna, your sister, was not told of it."], []),
+    (
+        USER, "What is my dog called?", "Max",
+        ["Your dog isn't called Rex, it's Max."],
+        ["Your dog isn't called Max, it's Rex.", "Never Max"],
+    ),
+    (
+        TEMPORAL, "What was the first issue with my car?", "GPS system not functioning correctly",
+        ["The GPS system was not functioning correctly."],
+        ["The GPS system was functioning correctly."],
+    ),
+    # What a reply denies is open if the question has a negation, but not if its title has one.
+    (USER, "What did I not like?", "the noise", ["You didn't like the noise."], ["The smell"]),
+    (USER, "Where did I buy 'Not Now'?", "Lantern House", [], ["You didn't at Lantern House."]),
+    (
+        MULTI, "How many plants did I buy?", "3",
+        [
+            "Not 5 but 3.", "You did not buy 5 plants, you bought 3.", "3, not 5", "Not only 3",
+            "2 or 4? In total 3.", "- 3", "* 3 plants", "3 (three)", "three or 3", "3 more than 5",
+            "In 2023, you bought 3 plants.", "In May 2023 you bought three plants",
+            "In 2021, 2022 and 2023 you bought 3.", "From 2021 to 2023 you bought 3.", "(2023) 3",
+        ],
+        [
+            "Not 3 but 5.", "You did not buy 3 plants, you bought 5.", "3 or 4", "3 plants or 4",
+            "between 3 and 10", "-3", "\N{MINUS SIGN}3", "3-4", "3\N{EN DASH}4", "3 to 4 plants",
+            "3, 4, or 5", "5 instead of 3", "Instead of 3, 5", "It wasn't 3.", "more than 3",
+            "In 2023, you bought 4 plants.", "2023",
+        ],
+    ),
+    (MULTI, "How many plants did I buy?", "5", ["Not 3 but 5.", "7-2=5"], ["5 - 3 = 2"]),
+    (MULTI, "How many pages did I read?", "1077", ["476 + 428 + 173 = 1077"], ["1077 - 1 = 1076"]),
+    (MULTI, "How many views did I get?", "1,998", ["In May 2023, 1998"], ["2,023 in May 2023"]),
+    (USER, "In what year was it built?", "2014.", ["In 2014, within 3 months"], ["In 2013"]),
+    (
+        MULTI, "How much did I pay?", "$1,200",
+        ["$1200", "1200 dollars", "$1.2k", "USD 1,200", "120 000 cents"],
+        ["£1200", "€1200", "1,200 pounds", "$1.2m", "$1", "$1,200 or $1,300"],
+    ),
+    (MULTI, "How much did I pay?", "$50", ["50", "50 USD"], ["50 cents", "50 000", "50¢", "$50k"]),
+    (MULTI, "How much did I pay?", "$0.50", ["50 cents", "50¢"], ["$50", "50 pence"]),
+    (MULTI, "How much did I pay?", "£2.50", ["2 pounds and 50 pence"], ["$2.50"]),
+    # Unicode: one form, names that end with a sign, and scripts without spaces.
+    (USER, "Who called?", "Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}", ["Zoe\u0308 did."], ["Zoe"]),
+    (USER, "Where was I?", "Sa\u0303o Paulo", ["S\N{LATIN SMALL LETTER A WITH TILDE}o Paulo"], []),
+    (USER, "Where did I live?", "Hauptstraße", ["HAUPTSTRASSE"], ["Hauptstadt"]),
+    (USER, "What did she send?", "🎉", ["🎉", "She sent 🎉!"], ["🙂", "A smile"]),
+    (USER, "Which language do I use?", "C++", ["C++", "In C++, you said."], ["C", "C#", "C+"]),
+    (USER, "Which language do I use?", "C", ["C.", "You use C"], ["C++", "C#"]),
+    (USER, "Which service did I try?", "Disney+", ["Disney+", "Disney Plus"], ["Hulu"]),
+    (USER, "Where was I?", "東京", ["東京です", "東京。"], ["京都です", "Kyoto"]),
+    (USER, "Where was I?", "서울", ["서울입니다"], ["부산입니다"]),
+    (USER, "Which film did I see?", "It", ["You saw It.", "It"], ["You saw Up, and liked it."]),
+    (USER, "What did he write?", "...", ["He wrote ..."], ["Nothing."]),
 ]  # fmt: skip
 
 
@@ -233,6 +326,34 @@ def test_the_rule_that_decides_is_named(question_type, question, answer, reply, 
         ("That is unknown.", True),
         ("I cannot determine this from our conversations.", True),
         ("I can’t tell.", True),
+        ("The conversations do not say.", True),
+        ("You didn't say.", True),
+        ("You never told me.", True),
+        ("I have no memory of that.", True),
+        ("I do not have that information.", True),
+        ("That isn't in my memories.", True),
+        ("This is not covered in the memories", True),
+        ("It cannot be answered.", True),
+        ("I can't find it", True),
+        ("I am unable to tell.", True),
+        ("Unable to determine", True),
+        ("You have not shared this", True),
+        ("not given", True),
+        ("It was not given in our conversations.", True),
+        ("None of the memories tell it.", True),
+        ("Nothing about it.", True),
+        ("There is no way to know.", True),
+        ("You mentioned your cat Luna but not your hamster.", True),
+        ("N/A", True),
+        ("You were unable to attend; it cost $40.", False),
+        ("You told your sister not to tell your mom, so 3 people", False),
+        ("You did not tell your mom, so 3 people", False),
+        ("You could not find a cage, so you made one", False),
+        ("It was not given to your sister but to Anna.", False),
+        ("You did not participate in the session.", False),
+        ("An unknown artist drew it.", False),
+        ("Not 3 but 5", False),
+        ("No, Luna", False),
         ("Luna", False),
         ("The name of your hamster is Luna, as you know.", False),
         ("There are 3.", False),
@@ -253,12 +374,68 @@ def test_a_rubric_is_not_decided():
     assert judge(question, " ") == Judgement(False, "empty")
 
 
+def test_a_reply_is_declined_only_if_it_does_not_answer():
+    question = make(USER, "Where did I go?", "Lisbon")
+    assert judge(question, "You did not say.") == Judgement(False, "declined")
+    assert judge(question, "You did not say when you went to Lisbon.").correct is False
+    assert judge(question, "You did not say when, but to Lisbon.") == Judgement(True, "words")
+    assert judge(question, "Porto") == Judgement(False, "words")
+
+
+# Text of any kind, and text of what the judge's rules look for.
+REPLIES = st.text() | st.lists(
+    st.sampled_from(
+        [
+            *"0123456789 ,.-/:$€£¢%()#+='’ſKİı٣²½é\u0301東🎉\n", "sept", "ſept 5", "may", "am",
+            "not", "n't", "between", "and", "or", "to", "hundred", "million", "week", "a", "cents",
+            "yes",
+        ]
+    )
+).map("".join)  # fmt: skip
+FUZZED = [
+    ("How many?", "3"), ("How much?", "$1,200"), ("When?", "September 5th"), ("When?", "6:30 pm"),
+    ("Which came first, tea or milk?", "tea"), ("In which order?", "Tea, then milk"),
+    ("Did I?", "Yes"), ("Who?", "Zoë"), ("What?", "🎉"), ("Where?", "東京"), ("What?", "It"),
+]  # fmt: skip
+
+
+@given(st.sampled_from(FUZZED), REPLIES, st.booleans())
+@example(("When?", "September 5th"), "ſept 5", False)
+@example(("How many?", "3"), "9" * 400 + " million hundred %", False)
+def test_every_reply_gets_a_verdict_and_its_unicode_form_does_not_matter(asked, reply, abstention):
+    question = make(MULTI, *asked, abstention=abstention)
+    decision = judge(question, reply)
+    assert isinstance(decision.correct, bool)
+    for form in ("NFC", "NFD"):
+        assert judge(question, unicodedata.normalize(form, reply)) == decision
+
+
+@given(REPLIES.filter(str.strip), REPLIES)
+def test_any_answer_can_be_judged(answer, reply):
+    assert isinstance(judge(make(MULTI, "How many?", answer), reply).correct, bool)
+
+
 @needs_data
-def test_the_benchmarks_own_answers_are_right_and_others_are_wrong():
-    questions = list(read_questions(DATA / "longmemeval_evidence_500.json"))
-    for question in questions:
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{}",
+        "The answer is {}.",
+        "I think it was {}.",
+        "You didn't say Oslo, you said {}.",
+        "**{}**",
+    ],
+)
+def test_the_benchmarks_own_answers_are_right(template):
+    for question in read_questions(DATA / "longmemeval_evidence_500.json"):
         rubric = question.question_type == PREFERENCE
-        assert judge(question, question.answer).correct is (None if rubric else True)
+        reply = template.format(question.answer)
+        assert judge(question, reply).correct is (None if rubric else True)
+
+
+@needs_data
+def test_the_benchmarks_other_answers_are_wrong():
+    questions = list(read_questions(DATA / "longmemeval_evidence_500.json"))
     # Another question's answer is right only by coincidence, such as another "3".
     accepted = judged = 0
     for question, other in zip(questions, questions[1:] + questions[:1], strict=True):

@@ -14,6 +14,7 @@ from coretail.errors import InputError
 from coretail.longmemeval.records import (
     EMPTY_HAYSTACK,
     EVIDENCE_ABSENT,
+    GENERATED,
     KEYS,
     QUESTION_TYPES,
     Question,
@@ -64,7 +65,7 @@ def turn(**changes):
 
 
 def test_a_record_is_read_whole(tmp_path):
-    path = write(tmp_path / "a.json", record(x_note="ignored"))
+    path = write(tmp_path / "a.json", record(x_note="ignored", origin="elsewhere"))
     assert read(path) == [
         Question(
             question_id="q1",
@@ -160,6 +161,13 @@ BROKEN = {
         "true or false",
     ),
     "answer ids": ({"answer_session_ids": [1]}, "answer_session_ids[0]", "a text is expected"),
+    "answer list": ({"answer": [["x"] * 9]}, "answer", "not a list"),
+    "date object": ({"question_date": {"day": 1}}, "question_date", "not an object"),
+    "mark list": (
+        {"haystack_sessions": turn(has_answer=[True])},
+        "haystack_sessions[0][0].has_answer",
+        "not a list",
+    ),
 }
 
 
@@ -177,12 +185,119 @@ def test_a_broken_record_becomes_a_row_and_the_rest_goes_on(tmp_path, name):
     assert all(part in str(error) for part in (str(path), "record 1", field))
 
 
-def test_a_record_that_is_no_object_becomes_a_row(tmp_path):
+@pytest.mark.parametrize("content", [5, None, "x", [[]], []])
+def test_a_record_that_is_no_object_becomes_a_row(tmp_path, content):
     path = tmp_path / "a.json"
-    path.write_text(json.dumps([5, record("q1")]))
+    path.write_text(json.dumps([content, record("q1")]))
     error, question = read(path)
     assert (error.question_id, error.field) == (None, "record")
     assert question.question_id == "q1"
+
+
+def test_a_generated_record_says_so_whether_or_not_it_can_be_used(tmp_path):
+    made = {"origin": GENERATED}
+    found = read(
+        write(
+            tmp_path / "a.json",
+            record("q1"),
+            record("q2", **made),
+            record("q3", **made, answer=None),
+            record("q4", answer=None),
+        )
+    )
+    assert [one.generated for one in found] == [False, True, True, False]
+
+
+SMILE = r"\ud83d\ude00"
+
+
+@pytest.mark.parametrize(
+    ("text", "lone"),
+    [
+        (r"a \ud800 b", r"\ud800"),
+        (r"a \udc00 b", r"\udc00"),
+        (r"\uDbFf", r"\uDbFf"),
+        (rf"\ud83d{SMILE}", r"\ud83d"),
+        (rf"{SMILE}\ude00", r"\ude00"),
+        (r"\ud83d\u0041", r"\ud83d"),
+        (r"\ud83d\n\ude00", r"\ud83d"),
+        (r"\\\ud83d", r"\ud83d"),
+    ],
+)
+@pytest.mark.parametrize("key", ["question", "answer", "x_note"])
+def test_half_of_a_character_costs_its_record_alone(tmp_path, text, lone, key):
+    path = tmp_path / "a.json"
+    content = json.dumps([record("q1"), record("q2", **{key: "@"}), record("q3")])
+    path.write_text(content.replace('"@"', f'"{text}"'))
+    first, error, last = read(path)
+    assert (first, last.question_id) == (read(write(path, record("q1")))[0], "q3")
+    assert isinstance(error, QuestionError)
+    assert (error.position, error.question_id, error.field) == (1, "q2", "record")
+    assert error.reason == f"{lone} is half of a character, without its other half"
+
+
+@pytest.mark.parametrize(
+    ("text", "read_as"),
+    [(SMILE, "\U0001f600"), (r"\\ud83d", r"\ud83d"), (r"\ufffd\ud7ff\ue000", "\ufffd\ud7ff\ue000")],
+)
+def test_escapes_across_two_blocks_are_whole(tmp_path, text, read_as):
+    path = tmp_path / "a.json"
+    for shift in range(16):
+        filler = "x" * (16_384 - 110 + shift)
+        content = json.dumps([record(question="@")]).replace("@", filler + text * 12)
+        path.write_text(content)
+        (question,) = read(path)
+        assert question.question == filler + read_as * 12
+
+
+@pytest.mark.parametrize("shift", range(14))
+def test_half_of_a_character_across_two_blocks_is_found(tmp_path, shift):
+    path = tmp_path / "a.json"
+    content = json.dumps([record("q1"), record("q2", question="@"), record("q3")])
+    filler = "x" * (16_384 - content.index("@") - shift)
+    path.write_text(content.replace("@", rf"{filler}\ud83d\u0041"))
+    first, error, last = read(path)
+    assert (first.question_id, error.question_id, last.question_id) == ("q1", "q2", "q3")
+    assert error.reason.startswith(r"\ud83d is half")
+
+
+def nested(depth):
+    return b"[" * depth + b"]" * depth
+
+
+def test_deep_values_are_an_error_before_they_are_built(tmp_path):
+    path = tmp_path / "a.json"
+    content = json.dumps([record("q1"), record("q2", answer="@")]).encode()
+    path.write_bytes(content.replace(b'"@"', nested(98)))
+    assert read(path)[1].reason == "a text or a number is expected, not a list"
+    path.write_bytes(content.replace(b'"@"', nested(99)))
+    found = []
+    with pytest.raises(
+        InputError, match=r"behind record 0: lists and objects nest deeper than 100"
+    ):
+        found.extend(read_questions(path))
+    assert [one.question_id for one in found] == ["q1"]
+    for deep in (b"[" * 200_000, b'[{"a":' * 100_000, b"[" + nested(200_000) + b"]"):
+        path.write_bytes(deep)
+        tracemalloc.start()
+        with pytest.raises(InputError, match="before the first record: lists and objects nest"):
+            read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8e6
+
+
+@pytest.mark.parametrize(
+    "number", [b"1" * 5000, b"1e99999999999999999999", b"-1e-99999999999999999999"]
+)
+def test_a_number_that_python_refuses_is_an_error_of_the_file(tmp_path, number):
+    path = tmp_path / "a.json"
+    content = json.dumps([record("q1"), record("q2", answer="@")]).encode()
+    path.write_bytes(content.replace(b'"@"', number))
+    reading = read_questions(path)
+    assert next(reading).question_id == "q1"
+    with pytest.raises(InputError, match="behind record 0: "):
+        next(reading)
 
 
 def test_of_two_questions_with_one_id_the_first_counts(tmp_path):

@@ -11,6 +11,7 @@ from coretail.errors import InputError
 from coretail.longmemeval.judging import judge
 from coretail.longmemeval.plots import ABSTAINING, COLLECTIONS, EVENTS, KINDS
 from coretail.longmemeval.records import (
+    GENERATED,
     KEYS,
     QUESTION_TYPES,
     parse_date,
@@ -68,8 +69,10 @@ def of_kind(kind, *, abstention=False):
 
 def test_records_have_the_official_form_and_pass_the_reader(tmp_path):
     for item in MANY:
-        assert tuple(item.record) == KEYS
+        assert tuple(item.record) == (*KEYS, "origin")
+        assert item.record["origin"] == GENERATED
         question = parse_question(item.record)
+        assert question.generated
         assert question.flags == ()
         assert set(question.answer_session_ids) == {
             session.session_id

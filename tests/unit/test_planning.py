@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import make_plan
 from _entry import Job
@@ -187,11 +188,13 @@ def test_sizes_by_hand():
     # (1.95996 sqrt(2 · 0.8685 · 0.1315) + 0.84162 sqrt(0.932 · 0.068 + 0.805 · 0.195))² / 0.127²
     # = (0.93673 + 0.39511)² / 0.016129 = 109.97
     assert planning.unpaired_size(0.932, 0.805) == 110
-    # Only graph memory errs in 0.932 · 0.195, only CTWM in 0.068 · 0.805:
-    # (1.95996 sqrt(0.23648) + 0.84162 sqrt(0.23648 - 0.016129))² / 0.016129 = 112.7
-    assert planning.mcnemar_size(0.932 * 0.195, 0.068 * 0.805) == 113
-    # (1.95996 sqrt(0.127) + 0.84162 sqrt(0.127 - 0.016129))² / 0.016129 = 59.4
-    assert planning.mcnemar_size(0.127, 0.0) == 60
+    # 5 discordant pairs of one kind have p = 2 / 2⁵ > 0.05, and 6 have p = 2 / 2⁶ < 0.05: the power
+    # is the chance of at least 6, 0.790 with 60 pairs and 0.803 with 61.
+    assert binom.sf(5, [60, 61], 0.127) == pytest.approx([0.790, 0.803], abs=5e-4)
+    assert planning.mcnemar_size(0.127, 0.0) == 61
+    assert planning.mcnemar_size(1.0, 0.0) == planning.mcnemar_size(0.0, 1.0) == 6
+    # Very many: (1.95996 sqrt(0.9) + 0.84162 sqrt(0.9 - 0.0001))² / 0.0001 = 70638
+    assert planning.mcnemar_size(0.455, 0.445) == 70638
     # 0.1 (1.64485 + 1.28155)² / 0.05² = 342.6
     assert planning.parity_size(0.1, 0.05) == 343
     with pytest.raises(InputError, match="different shares"):
@@ -199,6 +202,36 @@ def test_sizes_by_hand():
     assert planning.effective_size(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)
     interval = stats.t_interval([1.0, 2.0, 3.0])
     assert planning.sd_of_interval(interval.low, interval.high, 3) == pytest.approx(1.0)
+
+
+def paired_power(only_first, only_second, sizes):
+    """Power of the package's own McNemar test, over all outcomes of one kind and the other."""
+    discordant = only_first + only_second
+    chance = np.zeros(max(sizes) + 1)
+    for pairs in range(1, chance.size):
+        for first in range(pairs + 1):
+            if stats.mcnemar_exact(first, pairs - first) < 0.05:
+                chance[pairs] += binom.pmf(first, pairs, only_first / discordant)
+    return [binom.pmf(np.arange(n + 1), n, discordant) @ chance[: n + 1] for n in sizes]
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second", "n"), [(0.9, 0.1, 12), (0.5, 0.0, 15), (0.75, 0.25, 35)]
+)
+def test_pairs_have_their_power_from_the_size_on(only_first, only_second, n):
+    assert planning.mcnemar_size(only_first, only_second) == n
+    sizes = range(n - 1, n + 25)
+    before, *after = paired_power(only_first, only_second, sizes)
+    assert before < 0.8 <= min(after)
+
+
+def test_the_power_of_pairs_is_a_saw():
+    # All pairs discordant: 25 and 26 pairs have enough power, 27 have not.
+    chances = planning._mcnemar_power(60, 0.78, 0.95)
+    (short,) = np.nonzero(chances < 0.8)
+    (enough,) = np.nonzero(chances >= 0.8)
+    assert (enough[0], short[-1]) == (25, 27)
+    assert planning.mcnemar_size(0.78, 0.22) == short[-1] + 1
 
 
 def test_the_shift_that_the_primary_test_shows():
@@ -298,7 +331,7 @@ def test_the_entry_plans_without_model_key_or_results(tmp_path, monkeypatch, cap
     assert by["τ sweep", "τ = 0.5"]["steps"] == by["τ sweep", "τ = 1"]["steps"] == 30
     assert by["total", ""]["calls"] == sum(row["calls"] for row in rows if row["stage"] != "total")
     power = artefacts.read_rows(tables / "plan_power.parquet", "plan_power")
-    assert [row["n_needed"] for row in power if row["where"] == "any model"] == [110, 113, 60]
+    assert [row["n_needed"] for row in power if row["where"] == "any model"] == [110, 123, 61]
     (tail,) = [row for row in power if row["comparison"] == "tail error, CTWM minus graph memory"]
     assert tail["n"] == 2
     assert tail["target"] == pytest.approx(0.127)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize
 from scipy import stats as reference
 
 from coretail.errors import InputError
@@ -460,6 +461,137 @@ def test_the_score_interval_without_discordant_pairs_by_hand(n):
     assert one.low < 1
 
 
+@pytest.mark.parametrize("level", [0.95, 0.975])
+def test_the_score_interval_of_pairs_that_all_differ_one_way_by_hand(level):
+    z2 = reference.norm.ppf(level) ** 2
+    for n in range(1, 201):
+        # The likelihood is largest with no other pair, so that the variance is n (1 − Δ²), and
+        # n (1 − Δ) = z √(n (1 − Δ²)).
+        limit = (n - z2) / (n + z2)
+        up = equivalence([1] * n, [0] * n, 0.05, level).difference
+        down = equivalence([0] * n, [1] * n, 0.05, level).difference
+        assert (up.estimate, up.high, down.estimate, down.low) == (1, 1, -1, -1)
+        assert up.low == pytest.approx(limit, abs=1e-10), n
+        assert down.high == pytest.approx(-limit, abs=1e-10), n
+
+
+def likeliest(gap, b, c, n):
+    """The share of pairs for the second alone, by the root of the likelihood's derivative."""
+
+    def slope(share):
+        rest = n - b - c
+        # A count of 0 is no term: no pole at the end where its share vanishes.
+        terms = [(b, share + gap, 1), (c, share, 1), (rest, 1 - 2 * share - gap, -2)]
+        return sum(sign * count / part for count, part, sign in terms if count)
+
+    least, most = max(0.0, -gap), (1 - gap) / 2
+    margin = 1e-9 * (most - least) + 1e-15
+    if slope(least + margin) <= 0:
+        return least
+    if slope(most - margin) >= 0:
+        return most
+    return optimize.brentq(slope, least + margin, most - margin, xtol=1e-16)
+
+
+def score_limits(b, c, n, z):
+    """Tango's limits, by root finding in each half."""
+
+    def excess(gap, sign):
+        variance = n * (2 * likeliest(gap, b, c, n) + gap * (1 - gap))
+        return sign * (b - c - n * gap) - z * math.sqrt(max(variance, 0.0))
+
+    estimate, limits = (b - c) / n, []
+    for sign in (1, -1):
+        end, near = -sign * (1 - 1e-6), estimate - sign * 1e-7
+        inside = abs(near) < 1 and excess(end, sign) > 0
+        limits.append(optimize.brentq(excess, end, near, args=(sign,)) if inside else -sign)
+    return limits
+
+
+@given(
+    st.integers(1, 200).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.sampled_from([0, 1, n // 2, n - 1, n]), st.integers(0, n)
+        )
+    ),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_score_interval_agrees_with_root_finding(case, swap):
+    n, b, c = case
+    b, c = min(b, n - c), c
+    if swap:
+        b, c = c, b
+    rest = n - b - c
+    found = equivalence([1] * b + [0] * (c + rest), [0] * b + [1] * c + [0] * rest, 0.05)
+    low, high = score_limits(b, c, n, reference.norm.ppf(0.95))
+    assert found.difference.low == pytest.approx(low, abs=2e-6)
+    assert found.difference.high == pytest.approx(high, abs=2e-6)
+    assert found.difference.low <= found.difference.estimate <= found.difference.high
+
+
+def test_a_limit_next_to_the_estimate_is_the_estimate():
+    # z is 2.5e-7, so that all limits are within 1e-12 of it.
+    found = equivalence([1] * 5, [0] * 5, 0.05, 0.5000001).difference
+    assert (found.low, found.high) == (1, 1)
+
+
+# Values that are equal, of one kind, alone, tiny, huge, or apart by the last digit.
+EXTREMES = st.sampled_from(
+    [0.0, 1.0, -1.0, 0.1, np.nextafter(0.1, 1), 1 / 3, 5e-324, 1e-200, 1e-90, 1e150, -1e150]
+)
+SAMPLES = st.sampled_from([st.sampled_from([0.0, 1.0]), st.just(0.1), EXTREMES]).flatmap(
+    lambda values: st.lists(st.tuples(values, values), min_size=1, max_size=15)
+)
+FUNCTIONS = {
+    "t_interval": lambda a, b: t_interval(a),
+    "paired_reduction": paired_reduction,
+    "difference_interval": difference_interval,
+    "line": line,
+    "equivalence": lambda a, b: equivalence(a, b, 0.05).difference,
+    "size_trend": lambda a, b: size_trend([10, 100, 1000] * len(a), [
+        seed for seed in range(len(a)) for _ in range(3)
+    ], [value for pair in zip(a, b, b[::-1], strict=True) for value in pair]).slope,
+    "page_trend": lambda a, b: page_trend([[x, y, 0.0] for x, y in zip(a[:3], b, strict=False)]),
+    "block": lambda a, b: stationary_block_interval(
+        a, [value > 0 for value in b], ("extremes",), replicates=100
+    ).mean,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("error")
+@given(pairs=SAMPLES)
+@settings(max_examples=60, deadline=None)
+def test_extreme_values_give_numbers_or_say_why_not(name, pairs):
+    first, second = map(list, zip(*pairs, strict=True))
+    try:
+        found = FUNCTIONS[name](first, second)
+    except InputError as error:
+        # 0.1 / 5e-324, for one, is infinite; 1e150 + 1e150 is refused.
+        assert name in ("paired_reduction", "equivalence")
+        assert "give finite numbers" in str(error)  # noqa: PT017
+        return
+    values = [getattr(found, field) for field in found.__slots__]
+    assert all(math.isfinite(value) for value in values if isinstance(value, float | int))
+    assert (None in values) == (found.reason != "")
+
+
+@pytest.mark.parametrize("trials", [1, 2, 15, 29, 30, 10**6, 10**9])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_shares_of_0_and_1_have_intervals(trials, level):
+    for interval in (wilson_interval, exact_interval):
+        none, every = interval(0, trials, level), interval(trials, trials, level)
+        assert none.low == none.estimate == 0 < none.high < 1
+        assert every.high == every.estimate == 1 > every.low > 0
+        assert every.low == pytest.approx(1 - none.high, abs=1e-12)
+
+
+def test_a_value_whose_square_is_no_number_is_refused():
+    with pytest.raises(InputError, match=r"value 1 is 1e\+200"):
+        t_interval([0.0, 1e200])
+
+
 def test_equivalence_keeps_its_level_at_the_margin():
     n, margin = 60, 0.1
     accepted = [
@@ -522,6 +654,19 @@ def test_minimum_detectable_difference_has_its_power(n, level, power):
     assert reference.nct.sf(quantile, n - 1, shift) == pytest.approx(power, abs=1e-3)
 
 
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99, 0.999])
+def test_a_detectable_difference_of_every_design(level):
+    # Where a tail is too small for its series, scipy's function of it gives NaN.
+    for n in (2, 3, 4, 5, 9, 40, 1000, 10**7):
+        for power in (0.8, 0.95, 0.999):
+            difference = minimum_detectable_difference(n, 1.0, level, power)
+            normal = (reference.norm.ppf(0.5 + level / 2) + reference.norm.ppf(power)) / n**0.5
+            assert difference > 0.99 * normal
+            if n > 900:
+                assert difference == pytest.approx(normal, rel=0.02)
+            assert abs(sample_size(difference, 1.0, level, power) - n) <= 1 + n / 10**4
+
+
 @given(st.integers(2, 500), st.floats(0.01, 100), st.sampled_from([0.5, 0.8, 0.9]))
 @settings(max_examples=40, deadline=None)
 def test_sample_size_inverts_the_detectable_difference(n, sd, power):
@@ -538,6 +683,7 @@ def test_sample_size_inverts_the_detectable_difference(n, sd, power):
         (lambda: minimum_detectable_difference(5, 1.0, power=0.04), "power = 0.04"),
         (lambda: minimum_detectable_difference(5, 1.0, level=1.0), "between 0 and 1"),
         (lambda: sample_size(0.0, 1.0), "difference = 0"),
+        (lambda: sample_size(1e-300, 1.0), "difference = 1e-300 with sd = 1"),
         (lambda: sample_size(0.1, math.inf), "sd = inf"),
         (lambda: sample_size(0.1, 1.0, power=1.0), "power = 1"),
     ],

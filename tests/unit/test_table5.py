@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 from scipy import stats as reference
 
 import make_table5
+import make_table_alfworld
 import make_table_benchmarks
 from _entry import Job
 from _policies import tokens_by_seed
@@ -77,7 +78,7 @@ def alfworld(setting, model=STRONG, **more):
         "encoding": "compact", "reference_encoding": "compact", "n": 6, "n_unplayed": 1,
         "tokens": 950.0, "reference_tokens": 1000.0, "tokens_reduction": 0.05,
         "tokens_reduction_low": 0.03, "tokens_reduction_high": 0.07, "successes": 2,
-        "reference_successes": 1, "only_ctwm": 1,
+        "reference_successes": 1, "only_ctwm": 1, "marked": 0.1,
     }  # fmt: skip
     return row("table_alfworld", **(values | more))
 
@@ -92,6 +93,11 @@ def conversations(model=STRONG, **more):
         "only_first": 1, "only_second": 2,
     }  # fmt: skip
     return row("table_longmemeval_pairs", **(values | more))
+
+
+def lengths(data):
+    """Return a pair that no model answered, which says what the questions are."""
+    return conversations(None, data=data, judge=None, first_correct=None, second_correct=None)
 
 
 def answers(method, model=STRONG, **more):
@@ -162,8 +168,7 @@ def table5(job, *, memory=(), games=(), talks=(), data="stand-in", seeds=(42, 43
     settings = {
         "seeds": list(seeds),
         "models": {"memory": memory, "alfworld": games, "longmemeval": talks},
-        "data": {"alfworld": data, "longmemeval": data},
-        "gated": bool(memory or games),
+        "data": {"alfworld": data},
         "gate": {"copied": 0.8, "guessed": 0.2},
         "paper": PAPER["table5"],
         "margin": 0.05,
@@ -172,7 +177,7 @@ def table5(job, *, memory=(), games=(), talks=(), data="stand-in", seeds=(42, 43
     nothing = {"asked": {}, "steps": {}, "trajectories": {}, "alfworld": {}}
     talks = {
         "longmemeval": {"table_longmemeval": []},
-        "longmemeval_pairs": {"table_longmemeval_pairs": []},
+        "longmemeval_pairs": {"table_longmemeval_pairs": [lengths(data)]},
     }
     gate = {
         "competence": {"table_competence": GATE["table_competence"]},
@@ -444,7 +449,7 @@ def test_what_was_not_run_answers_no_claim(job):
     for verdict, why in ledger(rows, "table5").values():
         assert verdict == "not testable here"
         assert any(words in why for words in ("not run", "no row", "no tokens", "undefined")), why
-    rows = [one | {"accuracy_by": "x", "parity": "not testable"} for one in rows]
+    rows = [one | {"accuracy_by": "x", "parity": "not testable", "competent": True} for one in rows]
     assert ledger(rows, "table5")["table5.longmemeval_parity"] == (
         "not testable here",
         "parity: not testable",
@@ -457,7 +462,7 @@ def test_what_was_not_run_answers_no_claim(job):
 def memory(setting, policy, successes, **more):
     values = {
         "model": STRONG, "setting": f"alfworld_{setting}", "data": "benchmark", "policy": policy,
-        "encoding": "compact", "n": 18, "successes": successes,
+        "encoding": "compact", "n": 18, "successes": successes, "random_steps": 0.0,
     }  # fmt: skip
     return row("table_alfworld_memories", **(values | more))
 
@@ -465,8 +470,7 @@ def memory(setting, policy, successes, **more):
 def benchmarks(job, *, games=(), talks=(), data="benchmark", **given):
     settings = {
         "models": {"alfworld": games, "longmemeval": talks},
-        "data": {"alfworld": data, "longmemeval": data},
-        "gated": bool(games),
+        "data": {"alfworld": data},
         "gate": {"copied": 0.8, "guessed": 0.2},
         "paper": PAPER["appendix_b"],
     }
@@ -478,7 +482,7 @@ def benchmarks(job, *, games=(), talks=(), data="benchmark", **given):
         "alfworld": {},
         "memories": {},
         "longmemeval": {"table_longmemeval": []},
-        "longmemeval_pairs": {"table_longmemeval_pairs": []},
+        "longmemeval_pairs": {"table_longmemeval_pairs": [lengths(data)]},
     }
     return job(make_table_benchmarks, "table_benchmarks", settings, **(nothing | gate | given))
 
@@ -570,6 +574,8 @@ def test_the_papers_own_counts_come_out_as_the_paper_has_them(papers):
     assert "3/77" in markdown
     assert "stand-in" not in markdown.lower()
     verdicts = ledger([one for one in rows if one["model"] == STRONG], "table_benchmarks")
+    # Three questions that graph memory alone gets right, of three: p = 0.25.
+    assert verdicts.pop("appendix_b.multi_session")[0] == "same direction"
     assert {verdict for verdict, _ in verdicts.values()} == {"reproduced"}
 
 
@@ -589,7 +595,135 @@ def test_settings_that_were_not_run_stand_with_the_papers_counts(job):
     assert {verdict for verdict, _ in ledger(real, "table_benchmarks").values()} == {
         "not testable here"
     }
-    assert all(NOT_RUN in why for _, why in ledger(real, "table_benchmarks").values())
+    whys = [why for _, why in ledger(real, "table_benchmarks").values()]
+    assert all(NOT_RUN in why or why == "competent: None" for why in whys)
+
+
+def test_who_only_answers_questions_is_put_to_the_gate_too(job):
+    multi = {"group": "multi-session"}
+    rows, markdown, _ = benchmarks(
+        job,
+        talks=[STRONG, WEAK],
+        longmemeval={
+            "table_longmemeval": [
+                answers(method, model, **multi, correct=5)
+                for model in (STRONG, WEAK)
+                for method in ("graph", "ctwm")
+            ]
+        },
+    )
+    found = {one["model"]: (one["competent"], one["marked"]) for one in rows}
+    assert found == {None: (None, None), STRONG: (True, 0.0), WEAK: (False, 0.0)}
+    assert f"{WEAK} does not pass the competence gate" in markdown
+    assert "was not put to the competence gate" not in markdown
+
+
+# Random steps.
+
+
+def episode(game, steps, tokens, calls, random, success=False, end="cap"):
+    return {
+        "game": game, "end": end, "success": success, "steps": steps, "prompt_tokens": tokens,
+        "prompt_tokens_per_step": tokens / steps, "calls": calls, "random": random,
+        "cached_tokens": 0,
+    }  # fmt: skip
+
+
+def played(*episodes):
+    return {one["game"]: one for one in episodes}
+
+
+KEY = {
+    "model": STRONG, "setting": "alfworld_one_shot", "data": "stand-in", "competent": True,
+    "encoding": "compact", "reference_encoding": "compact",
+}  # fmt: skip
+
+
+def test_calls_per_step_and_random_steps_by_hand():
+    # 2 of 20 steps are random with CTWM, a share of 0.1; the first game has one retry in ten steps.
+    own = played(episode("a", 10, 1100, 11, 1), episode("b", 10, 2000, 10, 1))
+    graph = played(episode("a", 10, 1000, 10, 0), episode("b", 5, 500, 10, 0))
+    found = make_table_alfworld.pair_row(KEY, own, graph)
+    assert (found["calls"], found["reference_calls"]) == (1.05, 1.5)
+    assert (found["tokens"], found["reference_tokens"]) == (155, 100)
+    assert (found["marked"], found["reading_difference"]) == (0.1, "no difference shown")
+    # One more, in either memory, and nothing is read.
+    for memories in (
+        (played(episode("a", 10, 1100, 12, 2), own["b"]), graph),
+        (graph, played(episode("a", 10, 1100, 12, 2), own["b"])),
+    ):
+        found = make_table_alfworld.pair_row(KEY, *memories)
+        assert found["marked"] == 3 / 20
+        assert found["reading_difference"] == "not read: 15.0% of steps random"
+        assert found["tokens_difference"] is not None
+    unplayed = played(episode("a", 1, 0, 0, 0, end="unplayable"))
+    found = make_table_alfworld.pair_row(KEY, unplayed, unplayed)
+    assert found["marked"] is found["calls"] is None
+    spec = make_table_alfworld.pair_table([found | {"configuration": found["setting"]}])
+    assert [column.header for column in spec.columns if column.group == "Calls/step"] == [
+        "CTWM", "Graph",
+    ]  # fmt: skip
+
+
+def test_nothing_is_read_from_many_random_steps_anywhere(job, tmp_path):
+    unread = "not read: 12.5% of steps random"
+    pairs = [
+        alfworld("short_walk"),
+        alfworld("long_walk", marked=0.125),
+        alfworld("long_walk", marked=0.2, reference_encoding="verbose"),
+    ]
+    rows, markdown, _ = table5(job, games=[STRONG], alfworld={"table_alfworld": pairs})
+    short, long = (of(rows, f"alfworld_{name}", STRONG) for name in ("short_walk", "long_walk"))
+    assert (short["marked"], short["reading_tokens"], short["parity"]) == (
+        0.1,
+        "fewer",
+        "not shown",
+    )
+    assert (long["marked"], long["reading_tokens"], long["parity"]) == (0.125, unread, unread)
+    # It is printed all the same.
+    assert (long["tokens_reduction"], long["tokens_reduction_verbose"]) == (0.05, 0.05)
+    assert long["marked_verbose"] == 0.2
+    assert f"{STRONG}, against verbose: not read: 20.0% of steps random." in markdown
+    assert of(rows, "alfworld_one_shot", STRONG)["marked"] is None
+    saved, right = figure_external(rows).axes
+    for ax in (saved, right):
+        texts = [text.get_text() for text in ax.texts]
+        assert texts[3:5] == ["n = 6", "n = 6, not read"]
+    pale = {line.get_ydata()[0] for line in saved.lines if line.get_alpha() == 0.35}
+    assert pale == {4, 4.27}
+
+    rows, markdown, _ = benchmarks(
+        job,
+        games=[STRONG],
+        alfworld={"table_alfworld": [alfworld("one_shot"), alfworld("three_shot")]},
+        memories={
+            "table_alfworld_memories": [
+                memory("one_shot", "graph", 1, random_steps=0.125),
+                memory("one_shot", "ctwm", 2, random_steps=0.0),
+                memory("three_shot", "graph", 1, random_steps=0.0),
+                memory("three_shot", "ctwm", 2, random_steps=0.1),
+            ]
+        },
+    )
+    found = [(one["marked"], one["reading_difference"]) for one in rows if one["n"]]
+    assert found == [
+        (0.125, unread), (0.0, unread), (0.0, "reference"), (0.1, "no difference shown"),
+    ]  # fmt: skip
+
+
+def test_a_saving_stands_with_the_calls_that_summarise_tails(job):
+    talks = {"longmemeval": {"table_longmemeval": [answers("ctwm")]}}
+    summarised = conversations(
+        summary_calls=30, tokens_in_all_reduction=-0.5, tokens_in_all_reduction_low=-0.6,
+        tokens_in_all_reduction_high=-0.4,
+    )  # fmt: skip
+    for pair, saved in ((conversations(tokens_in_all_reduction=0.25), None), (summarised, -0.5)):
+        rows, markdown, _ = table5(
+            job, talks=[STRONG], **talks, longmemeval_pairs={"table_longmemeval_pairs": [pair]}
+        )
+        found = of(rows, "longmemeval", STRONG)
+        assert (found["tokens_reduction"], found["tokens_reduction_in_all"]) == (0.25, saved)
+        assert ("−50.00% [−60.00, −40.00]" in markdown) == (saved is not None)
 
 
 # Figure 8.

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coretail.audit import audit_counts
+from coretail.audit.calibration import TRUE_LAWS
 from coretail.concentration import concentration, gini
 from coretail.controller import auto_tau
 from coretail.errors import InputError
+from coretail.reliability import Need
 from coretail.render.style import save_figure
 from coretail.render.trace import figure_traces
 from coretail.spectrum import welch_slope
@@ -19,11 +21,15 @@ from coretail.streams import stream
 from coretail.trace_audit import (
     BLOCKS,
     VERDICTS_IN_WORDS,
+    Growth,
+    Target,
     _gini,
+    _missing,
     audit_trace,
     first_half_counts,
     shortfall,
     stationarity,
+    tail_growth,
     top_series,
     trace_curves,
     trace_items,
@@ -187,16 +193,127 @@ def test_counts_that_the_accesses_do_not_give():
         audit_trace([1, 0])
 
 
+def test_the_growth_of_a_tail_is_the_slope_over_the_beginnings_of_a_log():
+    codes = zipf_codes(900, n_items=200)
+    found = tail_growth(np.bincount(codes), codes, n_tail=77)
+    lengths = [int(900 * 2 ** (-k / 4)) for k in range(9)]
+    assert found.accesses == tuple(lengths)
+    assert (lengths[4], lengths[8]) == (450, 225)
+    sizes = [77]
+    for length in lengths[1:]:
+        counts = np.bincount(codes[:length])
+        sizes.append(audit_counts(counts[counts > 0], replicates=0).n_tail)
+    assert found.n_tails == tuple(sizes)
+    x, y = np.log(lengths), np.log(sizes)
+    slope = np.sum((x - x.mean()) * (y - y.mean())) / np.sum((x - x.mean()) ** 2)
+    assert found.exponent == pytest.approx(slope)
+    assert (found.parts, found.reason) == ("beginnings", None)
+
+
+def test_without_an_order_the_parts_are_random_and_repeatable():
+    counts = np.bincount(zipf_codes(4000, n_items=400))
+    first, again = (tail_growth(counts, None, n_tail=60, seed=3) for _ in range(2))
+    assert first == again
+    assert first.parts == "random"
+    assert first.accesses[0] == 4000
+    # Half the accesses, within five standard deviations of a binomial.
+    assert abs(first.accesses[4] - 2000) < 5 * math.sqrt(1000)
+    # A count that no 32 bits hold is thinned as well.
+    assert tail_growth(np.array([2**62, 5, 3, 1]), None, n_tail=2).accesses[4] > 2**60
+
+
+def test_a_log_too_short_for_parts_says_so():
+    codes = np.array([0, 1, 1], dtype=np.int32)
+    found = tail_growth(np.bincount(codes), codes, n_tail=3)
+    assert (found.exponent, found.reason) == (None, "too few parts of it have a tail")
+    assert tail_growth(np.array([1]), np.zeros(1, np.int32), n_tail=0).reason == "there is no tail"
+    assert tail_growth(np.array([1]), None, n_tail=0).exponent is None
+
+
+def growth(exponent, n_tail=25):
+    return Growth(exponent, (1000,) * 9, (n_tail,) * 9, "beginnings")
+
+
+def audited(n_tail):
+    audit = audit_counts([1] * 60 + [2] * 30 + [3] * 10 + [5] * 5, replicates=0, x_min=1)
+    return replace(audit, n_tail=n_tail)
+
+
+NEED = Need("power_law", 400, 400, 0.9, 400, 1000)
+
+
 def test_a_short_tail_says_how_much_is_missing():
-    counts = np.array([1] * 24 + [2] * 9 + [3] * 4 + [5, 7, 12])
-    result = audit_trace(counts, replicates=0, x_min=1)
-    assert result.audit.n_tail == 40
-    missing = result.shortfall
-    # 100 is 2.5 times 40: 1.5 times the 40 items and 78 accesses are missing.
-    assert (missing.wanted, missing.factor) == (100, 2.5)
-    assert (missing.more_accesses, missing.more_items) == (117, 60)
-    assert counts.sum() == 78
-    assert "117 more accesses and 60 more items, 2.5 times this log" in result.limits[0]
+    # Four times the tail at accesses**0.5 is sixteen times the log.
+    missing = shortfall(1000, audited(25), growth(0.5), (NEED,))
+    assert missing.wanted == 100
+    assert missing.factor == pytest.approx(16)
+    assert missing.more_accesses == pytest.approx(15_000, abs=1)
+    (target,) = missing.targets
+    assert (target.law, target.n_tail) == ("power_law", 400)
+    assert (target.factor, target.more_accesses) == (
+        pytest.approx(256),
+        pytest.approx(255_000, abs=1),
+    )
+    text = " ".join(_missing(audited(25), missing))
+    assert "accesses^0.50" in text
+    assert "15,000 more accesses, 16.0 times this log, would reach 100" in text
+    assert "at least 80% of samples are auditable from a true tail of 400 (power law;" in text
+
+
+def reinforced(n, key, new=0.1):
+    """Return accesses of which each is of a new item, or else repeats a random earlier one."""
+    rng = stream("test", "reinforced", key)
+    fresh, which = rng.random(n) < new, rng.random(n)
+    codes = np.zeros(n, np.int32)
+    n_items = 1
+    for at in range(1, n):
+        if fresh[at]:
+            codes[at] = n_items
+            n_items += 1
+        else:
+            codes[at] = codes[int(which[at] * at)]
+    return codes
+
+
+def test_the_length_that_is_named_has_about_the_tail_that_is_wanted():
+    """Of 12 reinforced logs of 300 accesses, made as long as told: the median tail is near 100."""
+    reached = []
+    for key in range(12):
+        codes = reinforced(9000, key)
+        counts = np.bincount(codes[:300])
+        audit = audit_counts(counts, replicates=0)
+        missing = shortfall(300, audit, tail_growth(counts, codes[:300], n_tail=audit.n_tail))
+        if missing is not None and missing.more_accesses is not None:
+            longer = np.bincount(codes[: 300 + missing.more_accesses])
+            reached.append(audit_counts(longer, replicates=0).n_tail)
+    assert len(reached) >= 8
+    assert 50 <= np.median(reached) <= 200
+
+
+@pytest.mark.parametrize("exponent", [-0.3, 0.0, 0.09, 0.15])
+def test_a_tail_that_does_not_grow_promises_nothing(exponent):
+    missing = shortfall(1000, audited(25), growth(exponent), (NEED,))
+    assert (missing.factor, missing.more_accesses) == (None, None)
+    assert missing.targets[0].more_accesses is None
+    (text,) = _missing(audited(25), missing)
+    assert ("grows too slowly" if exponent > 0.1 else "does not grow") in text
+
+
+def test_a_law_that_is_auditable_at_no_size_is_no_target():
+    need = Need("exponential", None, None, None, None, 1000)
+    missing = shortfall(1000, audited(25), growth(1.0), (need,))
+    assert missing.targets[0] == Target("exponential", None, None, None)
+    assert "no size tried (exponential)" in " ".join(_missing(audited(25), missing))
+
+
+def test_a_log_that_is_not_auditable_is_told_what_it_lacks():
+    codes = zipf_codes(250, n_items=60)
+    result = audit_trace(np.bincount(codes), codes=codes, replicates=5, permutations=9)
+    assert result.audit.n_tail < 100
+    assert result.reliability.reason.startswith("with n_tail below 100")
+    assert [target.law for target in result.shortfall.targets] == list(TRUE_LAWS)
+    assert result.shortfall.growth.n_tails[0] == result.audit.n_tail
+    assert result.limits[0].startswith(f"The tail has {result.audit.n_tail} items, fewer than 100")
     assert result.tau.value == 0
 
 
@@ -208,10 +325,7 @@ def test_no_tail_leaves_nothing_to_extrapolate():
 
 
 def test_a_long_tail_has_no_shortfall():
-    audit = audit_counts([1] * 60 + [2] * 30 + [3] * 10 + [5] * 5, replicates=0, x_min=1)
-    assert audit.n_tail == 105
-    assert shortfall(200, 105, audit) is None
-    assert shortfall(200, 105, replace(audit, n_tail=70)).more_accesses == math.ceil(200 * 3 / 7)
+    assert shortfall(200, audited(105), growth(1.0)) is None
 
 
 def test_the_record_has_the_columns_of_its_artefact():

@@ -91,6 +91,7 @@ def test_a_finished_run_has_nothing_to_do(finished):
                 "build_world",
                 "make_table_cutoffs",
                 "make_table_contexts",
+                "make_table_longmemeval",
                 "make_table_benchmarks",
                 "make_table_tau",
                 "plot_figure7",
@@ -111,7 +112,7 @@ def test_swapping_two_numbers_reruns(workflow):
     workflow.run()
     workflow.set("capacity: 7\n  k: 2", "capacity: 2\n  k: 7")
     # Behind the policies' tables stand the models' rollouts, which share the walk's memory.
-    behind = MEMORY - {"replay_policies"} | {"make_table_benchmarks"}
+    behind = MEMORY - {"replay_policies"} | {"make_table_longmemeval", "make_table_benchmarks"}
     assert workflow.pending() == WALK | LADDER | CONTROLS | MAP | SWEEP | behind
 
 
@@ -201,7 +202,7 @@ def fresh_results(finished, tmp_path):
         ("worlds:\n  families: [modular]\n  sizes: [10]\n", "worlds.sizes"),
         ("figures:\n  n_nodes: 777\n", "figures.n_nodes"),
         ("seeds: [1]\nseeds: [2]\n", "seeds"),
-        ("models: []\n", "must set memory.models too"),
+        ("models: [{name: SmolLM2-135M-Instruct}]\n", "must set memory.models too"),
     ],
 )
 def test_a_wrong_configuration_stops_before_any_job(workflow, line, name):
@@ -218,6 +219,15 @@ def test_the_example_of_an_endpoint_names_it_everywhere(workflow):
     rules = set(re.findall(r"^rule (\w+):", workflow.run("all", "plan", "--dry-run"), re.MULTILINE))
     asking = {"roll_semantic", "ask_policies", "sweep_tau_semantic", "play_alfworld"}
     assert {"plan", "answer_questions", *asking} <= rules
+
+
+@pytest.mark.parametrize("what", ["answering", "seeking"])
+def test_the_gate_stands_behind_tables_of_benchmarks_as_soon_as_a_model_is_asked(workflow, what):
+    targets = ["table_longmemeval", "table5", "table_benchmarks"]
+    assert "make_table_gate" not in workflow.run(*targets, "--dry-run", "--forceall")
+    workflow.set(f"models: []  # {what}", "models: [SmolLM2-135M-Instruct]")
+    for target in targets:
+        assert "make_table_gate" in workflow.run(target, "--dry-run", "--forceall")
 
 
 def test_another_directory_works(fresh, finished, tmp_path):

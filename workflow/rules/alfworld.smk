@@ -1,5 +1,9 @@
-# ALFWorld: games, episodes of models that play them, and what two memories cost in them; and the
-# tables over all workloads, Table 5 and Appendix B's, which read ALFWorld's last.
+# ALFWorld: games, episodes of models that play them, and what two memories cost in them; then
+# LongMemEval's tables and those over all workloads, Table 5 and Appendix B's, which read both.
+
+# The gate's tables stand beside these as soon as any model is asked with a memory, and say of each
+# whether it passes.
+GATE_IF_ASKED = GATE_FILES if READERS or SEEKERS or PLAYERS or ANSWERERS else {}
 
 
 wildcard_constraints:
@@ -29,6 +33,21 @@ rule build_games:
             "build_games",
             given=config["alfworld"]["games"] is not None,
             read=config["alfworld"]["demonstrations"] is not None,
+            # Not by a loop over the settings, of which each has more keys.
+            demonstrations={
+                "short_walk": config["alfworld"]["settings"]["short_walk"][
+                    "demonstrations"
+                ],
+                "long_walk": config["alfworld"]["settings"]["long_walk"][
+                    "demonstrations"
+                ],
+                "one_shot": config["alfworld"]["settings"]["one_shot"][
+                    "demonstrations"
+                ],
+                "three_shot": config["alfworld"]["settings"]["three_shot"][
+                    "demonstrations"
+                ],
+            },
             **{
                 key: config["alfworld"][key]
                 for key in ["episodes", "per_type", "rooms", "seed"]
@@ -73,7 +92,7 @@ rule play_alfworld:
 
 rule make_table_alfworld:
     input:
-        **(GATE_FILES if PLAYERS else {}),
+        **GATE_IF_ASKED,
         episodes=episodes("episodes"),
     output:
         markdown="results/tables/table_alfworld.md",
@@ -101,18 +120,53 @@ rule make_table_alfworld:
         "../../scripts/make_table_alfworld.py"
 
 
+rule make_table_longmemeval:
+    input:
+        **GATE_IF_ASKED,
+        contexts="results/longmemeval/contexts.parquet",
+        answers=ANSWERS,
+        judged=JUDGED,
+    output:
+        markdown="results/tables/table_longmemeval.md",
+        latex="results/tables/table_longmemeval.tex",
+        html=shown("table_longmemeval", "results/tables/table_longmemeval.html"),
+        table_longmemeval_retrieval="results/tables/table_longmemeval_retrieval.parquet",
+        table_longmemeval="results/tables/table_longmemeval.parquet",
+        table_longmemeval_pairs="results/tables/table_longmemeval_pairs.parquet",
+    log:
+        "results/logs/make_table_longmemeval.log",
+    benchmark:
+        "results/benchmarks/make_table_longmemeval.tsv"
+    conda:
+        "../../envs/coretail.yaml"
+    params:
+        spec=spec(
+            "make_table_longmemeval",
+            "rank_sessions",
+            "answer_questions",
+            "judge_answers",
+            "make_table_gate",
+            models=[MODELS[model]["name"] for model in ANSWERERS],
+            gate=GATE,
+            **config["longmemeval"]["parity"],
+        ),
+    message:
+        "Tables of LongMemEval"
+    script:
+        "../../scripts/make_table_longmemeval.py"
+
+
 # What the tables over all workloads show beside a row: whether its data are the benchmark's, and who
 # was asked. Without a model on the synthetic graphs the free predictor's steps stand in.
 WORKLOAD_DATA = {
     "alfworld": "benchmark" if config["alfworld"]["games"] else "stand-in",
-    "longmemeval": QUESTIONS_DATA,
 }
 FREE = not READERS and {"graph", "ctwm"} <= set(COMPARED)
 
 
 rule make_table5:
     input:
-        **(GATE_FILES if READERS or PLAYERS else {}),
+        **GATE_IF_ASKED,
         asked=ASKED,
         trajectories=(rules.freeze_trajectories.output.trajectories if FREE else []),
         steps=(
@@ -152,7 +206,6 @@ rule make_table5:
                 "longmemeval": config["longmemeval"]["models"],
             },
             data=WORKLOAD_DATA,
-            gated=bool(READERS or PLAYERS),
             gate=GATE,
             paper=PAPER["table5"],
             **config["longmemeval"]["parity"],
@@ -165,7 +218,7 @@ rule make_table5:
 
 rule make_table_benchmarks:
     input:
-        **(GATE_FILES if PLAYERS else {}),
+        **GATE_IF_ASKED,
         alfworld=(rules.make_table_alfworld.output.table_alfworld if PLAYERS else []),
         memories=(
             rules.make_table_alfworld.output.table_alfworld_memories if PLAYERS else []
@@ -194,7 +247,6 @@ rule make_table_benchmarks:
                 "longmemeval": config["longmemeval"]["models"],
             },
             data=WORKLOAD_DATA,
-            gated=bool(PLAYERS),
             gate=GATE,
             paper=PAPER["appendix_b"],
         ),

@@ -15,7 +15,7 @@ if shlex.quote(sys.executable) != sys.executable and not sys.executable.startswi
 
 from coretail import manifest, provenance
 from coretail.alfworld.games import GAME_FILE, TRAJECTORY_FILE, default_root
-from coretail.config import check, read_yaml
+from coretail.config import check, located, read_yaml
 from coretail.errors import InputError
 from coretail.llm import model_from
 from coretail.worlds.topology import FAMILIES, check_world
@@ -24,11 +24,15 @@ provenance.prefer(ROOT / "scripts")
 
 
 def checked(config, files):
-    """Return the configuration with numbers as declared, or stop with all that is wrong with it."""
+    """Return the configuration with numbers as declared, or stop with all that is wrong with it.
+
+    `files` are those that were merged, the last one on top."""
+    sources = []
     try:
         for file in files:
-            read_yaml(Path(file))
-        config = check(config, read_yaml(ROOT / "workflow/schemas/config.schema.yaml"))
+            sources.append((file, read_yaml(file)))
+        schema = read_yaml(ROOT / "workflow/schemas/config.schema.yaml")
+        config = check(config, schema, sources)
         worlds, auditable, cells, memory = (
             config["worlds"],
             config["auditable"],
@@ -85,7 +89,7 @@ def checked(config, files):
                 f"random_walk.steps, {config['random_walk']['steps']}"
             )
     except InputError as error:
-        raise WorkflowError(str(error)) from None
+        raise WorkflowError(located(str(error), config, sources)) from None
     # Lists that mean sets stand in one order, so that writing them in another changes nothing.
     config["seeds"].sort()
     config["worlds"]["families"].sort(key=FAMILIES.index)
@@ -100,7 +104,15 @@ def checked(config, files):
     return config
 
 
-config = checked(config, workflow.configfiles)
+# Of the workflow's own file Snakemake names a copy in its cache; those of the command line, which
+# lie on top of it, are paths.
+config = checked(
+    config,
+    [
+        ROOT / "config/config.yaml",
+        *(file for file in workflow.configfiles if isinstance(file, Path)),
+    ],
+)
 
 # The paper's values stand beside ours in some tables: part of their settings, no input file.
 PAPER = read_yaml(ROOT / "workflow/resources/paper_values.yaml")

@@ -1,14 +1,13 @@
 # LongMemEval: questions on long conversations, from a file of the benchmark or a generated stand-in,
 # what each method ranks and shows of their haystacks, and models' replies.
 
-# Where the questions are, and what they are.
+# Where the questions are. What they are, the benchmark's or generated, their records say.
 SOURCE = config["longmemeval"]["questions"]
 QUESTIONS = (
     SOURCE
     if isinstance(SOURCE, str)
     else f"results/longmemeval/{'fetched' if SOURCE else 'sample'}.json"
 )
-QUESTIONS_DATA = "benchmark" if SOURCE else "stand-in"
 
 
 wildcard_constraints:
@@ -68,7 +67,6 @@ rule rank_sessions:
             "rank_sessions",
             "sample_questions",
             "fetch_questions",
-            data=QUESTIONS_DATA,
             **{
                 key: config["longmemeval"][key]
                 for key in ["slots", "slot_tokens", "tau", "tokens"]
@@ -98,11 +96,10 @@ rule answer_questions:
             "answer_questions",
             "sample_questions",
             "fetch_questions",
-            data=QUESTIONS_DATA,
             seed=config["semantic"]["seed"],
             **{
                 key: config["longmemeval"][key]
-                for key in ["slots", "slot_tokens", "tau", "tokens"]
+                for key in ["slots", "slot_tokens", "tau", "tokens", "tail"]
             },
         ),
     message:
@@ -136,37 +133,3 @@ rule judge_answers:
         "Replies of {wildcards.model} judged, {wildcards.method}, equal {wildcards.budget}"
     script:
         "../../scripts/judge_answers.py"
-
-
-rule make_table_longmemeval:
-    input:
-        contexts="results/longmemeval/contexts.parquet",
-        answers=ANSWERS,
-        judged=JUDGED,
-    output:
-        markdown="results/tables/table_longmemeval.md",
-        latex="results/tables/table_longmemeval.tex",
-        html=shown("table_longmemeval", "results/tables/table_longmemeval.html"),
-        table_longmemeval_retrieval="results/tables/table_longmemeval_retrieval.parquet",
-        table_longmemeval="results/tables/table_longmemeval.parquet",
-        table_longmemeval_pairs="results/tables/table_longmemeval_pairs.parquet",
-    log:
-        "results/logs/make_table_longmemeval.log",
-    benchmark:
-        "results/benchmarks/make_table_longmemeval.tsv"
-    conda:
-        "../../envs/coretail.yaml"
-    params:
-        spec=spec(
-            "make_table_longmemeval",
-            "rank_sessions",
-            "answer_questions",
-            "judge_answers",
-            data=QUESTIONS_DATA,
-            models=[MODELS[model]["name"] for model in ANSWERERS],
-            **config["longmemeval"]["parity"],
-        ),
-    message:
-        "Tables of LongMemEval"
-    script:
-        "../../scripts/make_table_longmemeval.py"

@@ -39,12 +39,19 @@ rule plan:
             },
             longmemeval={
                 key: config["longmemeval"][key]
-                for key in ["slots", "slot_tokens", "tau", "tokens", "cells", "parity"]
+                for key in [
+                    "slots",
+                    "slot_tokens",
+                    "tau",
+                    "tokens",
+                    "tail",
+                    "cells",
+                    "parity",
+                ]
             },
             seekers=SEEKERS,
             live_cells=LIVE_CELLS,
             order=SETTINGS,
-            data=QUESTIONS_DATA,
             # Of Table 3; and differences of prompt tokens, as shares: Table 4 (compact at matched
             # encoding), Section 5.7 (ALFWorld's smallest; LongMemEval).
             paper={

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coretail.alfworld.commands import parse_command
 from coretail.alfworld.environment import NOTHING_HAPPENS, play_walkthrough
-from coretail.alfworld.games import Game, parse_object
+from coretail.alfworld.games import Game, GameFolder, parse_object
 from coretail.errors import InputError
 
 STYLES = ("react", "act")
@@ -74,33 +74,6 @@ class Demonstration:
     task_type: str
     start: str
     steps: tuple[Step, ...]
-
-
-def demonstrations(game: Game, pool: Iterable[Game], n: int) -> list[Demonstration]:
-    """Make demonstrations for a game, from the walkthroughs of others of its task type.
-
-    Parameters
-    ----------
-    game
-        The game that the player will be given. Neither it nor another trial of its task, which
-        has the same scene and goal, is shown.
-    pool
-        Games to make demonstrations from, in order of preference.
-    n
-        Number of demonstrations, from 0.
-
-    Raises
-    ------
-    InputError
-        If the pool has too few other games of the task type, or one of them is corrupt.
-    """
-    others = [
-        other
-        for other in pool
-        if other.task_type == game.task_type and other.folder.task != game.folder.task
-    ]
-    _check_number(n, len(others), game.task_type, game.folder.key)
-    return [demonstrate(other) for other in others[:n]]
 
 
 def demonstrate(game: Game) -> Demonstration:
@@ -175,27 +148,30 @@ def read_demonstrations(path: Path, style: str = "react") -> list[Demonstration]
     return found
 
 
-def choose_demonstrations(
-    read: Sequence[Demonstration], task_type: str, n: int
+def fitting_demonstrations(
+    known: Iterable[Demonstration], folder: GameFolder
 ) -> list[Demonstration]:
-    """Return the first ``n`` demonstrations of a task type.
+    """Return the demonstrations that a game's player may be shown, in the order given.
 
-    Raises
-    ------
-    InputError
-        If there are fewer.
+    They are of the game's task type, and none is a trial of its own task, which has the same scene
+    and goal.
     """
-    fitting = [one for one in read if one.task_type == task_type]
-    _check_number(n, len(fitting), task_type, "the file")
-    return fitting[:n]
+    return [
+        one
+        for one in known
+        if one.task_type == folder.task_type and not one.name.startswith(f"{folder.task}/")
+    ]
 
 
-def _check_number(n: int, available: int, task_type: str, what: str) -> None:
-    if not 0 <= n <= available:
-        raise InputError(
-            f"demonstrations: {n} of type {task_type} wanted for {what}, but 0 to {available} can "
-            "be had; lower the number, or give more games"
-        )
+def shortage(known: Iterable[Demonstration], folder: GameFolder, n: int) -> str:
+    """Return why a game's player cannot be shown ``n`` demonstrations; empty if it can."""
+    n_fitting = len(fitting_demonstrations(known, folder))
+    if n_fitting >= n:
+        return ""
+    return (
+        f"{folder.key}: {n_fitting} demonstrations of type {folder.task_type} for {n} to show "
+        "(without trials of the game's own task)"
+    )
 
 
 def _thoughts(commands: Sequence[str]) -> list[str]:

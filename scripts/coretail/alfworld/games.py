@@ -263,20 +263,33 @@ def parse_object(path: Path, content: bytes) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the content is not UTF-8, not JSON or another kind of value.
+        If the content is not UTF-8, not JSON or another kind of value, or if a text of it holds
+        half of a character.
     """
     try:
         value = json.loads(content.decode("utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte {content[error.start]:#04x} at offset {error.start} is not UTF-8; "
             "fetch the file again"
         ) from error
-    except (json.JSONDecodeError, RecursionError) as error:
+    except UnicodeEncodeError as error:
+        raise _half(path, error) from error
+    # A number of too many digits is a ValueError, too.
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON, or cut off ({error}); fetch the file again") from error
     if not isinstance(value, dict):
         raise InputError(f"{path}: a JSON object is expected, not {type(value).__name__}")
     return value
+
+
+def _half(path: Path, error: UnicodeEncodeError) -> InputError:
+    """Return what is said of a surrogate without its partner, as JSON's escapes allow."""
+    half = f"\\u{ord(error.object[error.start]):04x}"
+    return InputError(
+        f"{path}: {half} is half of a character, without its other half; fetch the file again"
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -301,7 +314,19 @@ def _value(path: Path, content: Mapping[str, Any], key: str, kind: type) -> Any:
 
 def _task_sentence(path: Path, grammar: str) -> str:
     match = _SENTENCE.search(grammar)
-    task = "" if match is None else json.loads(f'"{match[1]}"').strip().removesuffix(".").strip()
+    task = ""
+    if match is not None:
+        try:
+            # The engine takes tabs and line breaks as they are.
+            task = json.loads(f'"{match[1]}"', strict=False).strip().removesuffix(".").strip()
+            task.encode()
+        except UnicodeEncodeError as error:
+            raise _half(path, error) from error
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"{path}: 'grammar': the task sentence {match[1][:80]!r} is no JSON text "
+                f"({error.msg}); fetch the file again"
+            ) from error
     if not task or task == _PLACEHOLDER:
         raise InputError(
             f"{path}: 'grammar' has no task sentence (\"Your task is to: ...\"), or still the "

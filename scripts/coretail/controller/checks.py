@@ -2,6 +2,7 @@
 
 import math
 import operator
+from numbers import Real
 from typing import SupportsIndex
 
 from coretail.errors import InputError
@@ -19,11 +20,13 @@ def whole_number(name: str, value: SupportsIndex, minimum: int, maximum: int) ->
 
 
 def exponent(tau: float) -> float:
-    """Return ``tau`` as a float; raise InputError unless it is finite and not negative."""
-    try:
-        number = float(tau)
-    except (TypeError, ValueError):
-        number = math.nan
+    """Return ``tau`` as a float; raise InputError unless it is a finite number, not negative."""
+    number = math.nan
+    if isinstance(tau, Real) and not isinstance(tau, bool):
+        try:
+            number = float(tau)
+        except OverflowError:
+            number = math.inf
     if not (math.isfinite(number) and number >= 0):
         raise InputError(
             f"tau={tau!r}: give a finite number from 0 (equal shares) up, or 'auto' with an audit"

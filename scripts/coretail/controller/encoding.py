@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -29,9 +29,23 @@ _OPENING = re.compile(r"[<\[]")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # The joiners belong to words of some scripts, and to emoji.
 _JOINERS = "\u200c\u200d"
-# A run without white space; in Chinese and Japanese, which put none between words, a character.
+# Marks, joiners and tags.
+_COMBINING = frozenset({"Mn", "Mc", "Me", "Cf"})
+_VIRAMA = 9
+# A run without white space; in Chinese and Japanese, which put none between words, a character
+# with its voicing mark or variation selector.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)(?:\s+\Z)?")
+_MARKS = "\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_WORD = re.compile(rf"\s*(?:[{_UNSPACED}][{_MARKS}]*|[^\s{_UNSPACED}]+)(?:\s+\Z)?")
+# Characters that others are put together of: jamo (leading, middle, trailing), regional indicators,
+# skin tones; and the vowels am of Thai and Lao, which are marks but for their name.
+_JAMO = re.compile(
+    "[\u1100-\u115f\ua960-\ua97c][\u1100-\u11a7\ua960-\ua97c\ud7b0-\ud7c6\uac00-\ud7a3]"
+    "|[\u1160-\u11a7\ud7b0-\ud7c6\uac00-\ud7a3][\u1160-\u11ff\ud7b0-\ud7fb]"
+    "|[\u11a8-\u11ff\ud7cb-\ud7fb][\u11a8-\u11ff\ud7cb-\ud7fb]"
+)
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+_TRAILING = re.compile("[\u0e33\u0eb3\U0001f3fb-\U0001f3ff]")
 
 
 def in_line(text: str) -> str:
@@ -97,6 +111,9 @@ def shorter_summaries(summary: Summary) -> list[Summary]:
 def shortened(text: str, words: int, fits: Callable[[str], bool]) -> str | None:
     """Return a text if it fits, else up to the last word that fits, marked; None if none does.
 
+    If the first word doesn't fit it is cut between two characters, never between a character and
+    what combines with it. In scripts without spaces a word may be a whole text.
+
     Parameters
     ----------
     text
@@ -107,20 +124,61 @@ def shortened(text: str, words: int, fits: Callable[[str], bool]) -> str | None:
     fits
         Whether a text fits. If it fits, so should every shorter one.
     """
-    found = _WORD.finditer(text)
+    ends, whole = _reached(text, (match.end() for match in _WORD.finditer(text)), words, fits)
+    if whole:
+        return text
+    cut = _cut(text, ends[:-1], f" {CUT_MARK}", fits)
+    if cut is None:
+        ends, _ = _reached(text, _character_ends(text, ends[0]), words, fits)
+        cut = _cut(text, ends, CUT_MARK, fits)
+    return cut
+
+
+def _reached(
+    text: str, found: Iterator[int], number: int, fits: Callable[[str], bool]
+) -> tuple[list[int], bool]:
+    """Return where a text may be cut, to beyond what fits, and whether it fits to the last."""
     ends: list[int] = []
-    while block := [match.end() for match in islice(found, max(1, words, len(ends)))]:
+    while block := list(islice(found, max(1, number, len(ends)))):
         ends += block
         if not fits(text[: ends[-1]]):
-            break
-    else:
-        return text
+            return ends, False
+    return ends, True
+
+
+def _cut(text: str, ends: Sequence[int], mark: str, fits: Callable[[str], bool]) -> str | None:
+    """Return a text up to the last of some ends that fits, marked; None if none does."""
 
     def marked(number: int) -> str:
-        return f"{text[: ends[number - 1]]} {CUT_MARK}"
+        return f"{text[: ends[number - 1]]}{mark}"
 
-    kept = bisect_left(range(1, len(ends)), True, key=lambda number: not fits(marked(number)))
+    kept = bisect_left(range(1, len(ends) + 1), True, key=lambda number: not fits(marked(number)))
     return marked(kept) if kept else None
+
+
+def _character_ends(text: str, stop: int) -> Iterator[int]:
+    """Yield where the characters up to ``stop`` end that a reader sees, but for the text's last.
+
+    The white space that the text begins with is part of the first.
+    """
+    flags = 0
+    for place in range(len(text) - len(text.lstrip()) + 1, min(stop + 1, len(text))):
+        flags = flags + 1 if _FLAG.match(text[place - 1]) else 0
+        before, after = text[place - 1], text[place]
+        if not (_combine(before, after) or (flags % 2 and _FLAG.match(after))):
+            yield place
+
+
+def _combine(before: str, after: str) -> bool:
+    """Return whether a character combines with the one before it."""
+    return (
+        unicodedata.category(after) in _COMBINING
+        or before in _JOINERS
+        # A virama joins the letter that follows.
+        or unicodedata.combining(before) == _VIRAMA
+        or _TRAILING.match(after) is not None
+        or _JAMO.match(before + after) is not None
+    )
 
 
 def _written(text: str, marks: re.Pattern[str]) -> str:

@@ -66,7 +66,8 @@ def pack(
     Under a budget of tokens there are as many slots as fit beside heading and summary (the summary
     in the longest form that takes no more than a quarter of the budget, or else in the shortest).
     An item may spend ``slot_tokens`` tokens per slot, and gets the details that fit. A text too
-    long for that is cut at the last word that fits; an item of which no word fits goes to the tail.
+    long for that is cut at the last word that fits, or if none does within the first word; an item
+    of which no character fits goes to the tail.
     The whole text never takes more than the budget by the counter: if the lines together take more
     than each by itself, the lowest-ranked ones go to the tail until the text fits. The tail keeps
     its summary wherever the budget can hold one, if need be without exceptions and types.
@@ -220,7 +221,7 @@ class _Page:
         return self._line(rank, item.text, min(slots - 1, len(item.details)))
 
     def fitted_line(self, rank: int, slots: int, slot_tokens: int) -> _Line | None:
-        """Return the line of an item with what fits into its slots; None if no word of it does."""
+        """Return the line of an item with what fits into its slots; None if nothing does."""
         item = self.items[rank - 1]
         allowance = slots * slot_tokens
 

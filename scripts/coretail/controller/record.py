@@ -1,8 +1,9 @@
 """What the controller takes and returns: ranked items, packed text, a record of every decision."""
 
+import reprlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +43,7 @@ class Item:
     Raises
     ------
     InputError
-        If the text is blank, the details are one text, or the count is not a whole number from 1
-        to 10^9.
+        If the text is blank, or anything is not of its type; the item is named.
     """
 
     text: str
@@ -55,9 +55,27 @@ class Item:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text.strip():
             raise InputError(f"item: text={self.text!r}; give each item a text that is not blank")
+        if not (self.type is None or isinstance(self.type, str)):
+            raise self._error("type", self.type, "give a text, or None for no type")
         if isinstance(self.details, str):
-            raise InputError(f"item: details={self.details!r} is one text; give a tuple of texts")
-        whole_number("item: count", self.count, 1, MAX_COUNT)
+            raise self._error("details", self.details, "is one text; give a tuple of texts")
+        if not _are_texts(self.details):
+            raise self._error("details", self.details, "give a tuple of texts")
+        if not (
+            isinstance(self.fields, tuple | list)
+            and all(_are_texts(field) and len(field) == 2 for field in self.fields)
+        ):
+            raise self._error("fields", self.fields, "give a tuple of (name, value), both texts")
+        # Checked first without words: the item's are put together for a message only.
+        if type(self.count) is not int or not 1 <= self.count <= MAX_COUNT:
+            whole_number(f"item {reprlib.repr(self.text)}: count", self.count, 1, MAX_COUNT)
+
+    def _error(self, name: str, value: Any, remedy: str) -> InputError:
+        return InputError(f"item {reprlib.repr(self.text)}: {name}={reprlib.repr(value)}: {remedy}")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value)
 
 
 class Entry(NamedTuple):

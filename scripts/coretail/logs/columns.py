@@ -80,13 +80,19 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that are read, by role; ``guessed`` are the roles that nobody named."""
+    """The columns that are read, by role; ``guessed`` are the roles that nobody named.
+
+    ``notes`` say which reading was chosen of a table that allows two, and what changes it.
+    ``other_reading`` is the option that does, where counts were guessed beside a time; else None.
+    """
 
     id: str | None = None
     time: str | None = None
     rank: str | None = None
     count: str | None = None
     guessed: tuple[Role, ...] = ()
+    notes: tuple[str, ...] = ()
+    other_reading: str | None = None
 
     def present(self) -> dict[Role, str]:
         """Return the columns that are read by their role."""
@@ -97,8 +103,9 @@ def choose(available: Sequence[str], request: Request, where: str) -> Columns:
     """Return the columns to read.
 
     A table is one of counts if a column of counts is asked for, or if one is there by name and no
-    time is. A rank is guessed only where it is used: to order accesses of one time, or for
-    ``max_rank``.
+    other option says that each row is an access. With a time beside it, it has counts per period:
+    they are added up, the time is not used, and a note says so. A rank is guessed only where it is
+    used: to order accesses of one time, or for ``max_rank``.
 
     Raises
     ------
@@ -118,25 +125,52 @@ def choose(available: Sequence[str], request: Request, where: str) -> Columns:
     if request.count is not None and (asked.keys() & {"time", "rank"} or request.max_rank):
         raise InputError(f"{where}: --count names a table of counts, which has no time or rank")
 
-    free = {_normal(name): name for name in reversed(available) if name not in set(asked.values())}
+    free = {normal(name): name for name in reversed(available) if name not in set(asked.values())}
 
     def find(role: Role) -> str | None:
         return asked.get(role) or next((free[n] for n in GUESSES[role] if n in free), None)
 
+    notes: list[str] = []
+    other_reading = None
     time = None if request.file_order else find("time")
-    of_counts = request.count is not None or not (
-        time or request.rank or request.max_rank or request.file_order
+    count = find("count")
+    of_accesses = next(
+        (
+            option
+            for option, given in (
+                ("--time", request.time),
+                ("--rank", request.rank),
+                ("--max-rank", request.max_rank),
+                ("--file-order", request.file_order),
+            )
+            if given
+        ),
+        None,
     )
-    count = find("count") if of_counts else None
-    if count is not None:
+    # Counts and times without an item are a series of totals, which only its owner can name.
+    of_counts = request.count is not None or not (of_accesses or (time and find("id") is None))
+    if count is not None and of_counts:
         chosen = {"id": find("id"), "count": count}
+        if request.count is None and time is not None:
+            other_reading = f"--time {time}"
+            notes.append(
+                f"each row was taken as {count!r} accesses (guessed), added up per "
+                f"{chosen['id']!r}; {time!r} is not used, so nothing is said of their order; with "
+                f"{other_reading} each row is one access"
+            )
     else:
         ranked = request.rank or time or request.max_rank
         chosen = {"id": find("id"), "time": time, "rank": find("rank") if ranked else None}
         if chosen["id"] is None:
+            nor = "" if count is not None and of_accesses is None else ", nor like a count"
             raise InputError(
-                f"{where}: no column looks like the id of an accessed item, nor like a count; the "
+                f"{where}: no column looks like the id of an accessed item{nor}; the "
                 f"columns are {shown or 'none'}; name one with --id or --count"
+            )
+        if count is not None and count not in chosen.values():
+            notes.append(
+                f"{count!r} is not read: with {of_accesses} each row is one access; with "
+                f"--count {count} instead, a row is as many as it says"
             )
         if request.max_rank is not None and chosen["rank"] is None:
             raise InputError(
@@ -147,8 +181,9 @@ def choose(available: Sequence[str], request: Request, where: str) -> Columns:
         if name is not None and list(available).count(name) > 1:
             raise InputError(f"{where}: column {name!r} stands twice; rename one of them")
     guessed = tuple(role for role in ROLES if chosen.get(role) and role not in asked)
-    return Columns(**chosen, guessed=guessed)
+    return Columns(**chosen, guessed=guessed, notes=tuple(notes), other_reading=other_reading)
 
 
-def _normal(name: str) -> str:
+def normal(name: str) -> str:
+    """Return a column's name as guesses compare it."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")

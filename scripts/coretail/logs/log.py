@@ -31,7 +31,7 @@ class Log:
     format, compression
         What it turned out to be; compression is None for none.
     layout
-        ``accesses`` (one row per access) or ``counts`` (one row per item).
+        ``accesses`` (one row per access) or ``counts`` (rows of an item and its count).
     columns
         The columns that were read, and which of them were guessed.
     ids
@@ -111,7 +111,12 @@ def _counts(source: Source, file_format: str, table: Table, request: Request) ->
     values = []
     row = table.first_row
     for batch in table.batches:
-        values.append(as_positive(batch.columns["count"], source.name, row))
+        try:
+            values.append(as_positive(batch.columns["count"], source.name, row))
+        except InputError as error:
+            if (option := table.columns.other_reading) is None:
+                raise
+            raise InputError(f"{error}, or give {option} if each row is one access") from None
         if named:
             texts = as_text(batch.columns["id"], source.name, row)
             if texts.null_count:
@@ -122,7 +127,7 @@ def _counts(source: Source, file_format: str, table: Table, request: Request) ->
     counts = np.concatenate([np.empty(0, np.int64), *values])
     if counts.size == 0:
         raise InputError(f"{source.name}: no rows; give one per item")
-    notes: list[str] = []
+    notes = list(table.columns.notes)
     names = None
     if named:
         names, codes = ids.finish()
@@ -169,7 +174,7 @@ def _accesses(source: Source, file_format: str, table: Table, request: Request) 
     names, codes = ids.finish()
     if codes.size == 0:
         raise InputError(f"{source.name}: no accesses; give one row with an id for each")
-    notes = []
+    notes = list(table.columns.notes)
     if without_id:
         notes.append(f"{_many(without_id, 'row')} without an id left out")
     if beyond:
@@ -177,7 +182,7 @@ def _accesses(source: Source, file_format: str, table: Table, request: Request) 
     steps = None
     order = "that of the rows"
     if "time" in roles:
-        time, *rank = (np.concatenate(collected.pop(role)) for role in roles)
+        time, *rank = (readers[role].join(collected.pop(role)) for role in roles)
         codes, steps, more = _in_time(codes, time, rank, str(table.columns.time))
         order = f"that of {table.columns.time!r}"
         notes += more

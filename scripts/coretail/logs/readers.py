@@ -4,15 +4,18 @@ The exceptions are JSON documents and text files of counts, which are read whole
 value per item and are small beside a log.
 """
 
+import csv
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coretail.errors import InputError
-from coretail.logs.columns import Columns, Request, choose
-from coretail.logs.source import Source
+from coretail.logs.columns import GUESSES, Columns, Request, choose, normal
+from coretail.logs.source import Source, check_encoding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,6 +59,8 @@ def open_table(source: Source, file_format: str, request: Request) -> Table:
         If its columns cannot be found. Errors in the rows come when batches are taken, as
         InputError, pyarrow's exceptions, OSError or UnicodeDecodeError.
     """
+    if file_format in ("csv", "tsv", "jsonl", "ids"):
+        check_encoding(source, table=file_format != "ids")
     return _READERS[file_format](source, request)
 
 
@@ -88,30 +93,62 @@ def _parquet(source: Source, request: Request) -> Table:
 
 def _csv(source: Source, request: Request, delimiter: str = ",") -> Table:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     # Quoted values may hold line breaks; the header is row 1, as in a spreadsheet.
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with csv.open_csv(source.open(), parse_options=parse) as header:
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    with (
+        _naming_ragged_rows(source, delimiter),
+        arrow_csv.open_csv(source.open(), parse_options=parse) as header,
+    ):
         columns = choose(header.schema.names, request, source.name)
     roles = columns.present()
     # All columns as text: ids are compared as such, and a number that is none keeps its row.
     names = list(dict.fromkeys(roles.values()))
-    convert = csv.ConvertOptions(
+    convert = arrow_csv.ConvertOptions(
         include_columns=names,
         column_types=dict.fromkeys(names, pa.string()),
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    read = csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
+    read = arrow_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
 
     def batches() -> Iterator[Batch]:
-        with csv.open_csv(source.open(), read, parse, convert) as rows:
+        with (
+            _naming_ragged_rows(source, delimiter),
+            arrow_csv.open_csv(source.open(), read, parse, convert) as rows,
+        ):
             for batch in rows:
                 yield Batch({role: batch.column(name) for role, name in roles.items()})
 
     return Table(columns, batches(), first_row=2)
+
+
+@contextmanager
+def _naming_ragged_rows(source: Source, delimiter: str) -> Iterator[None]:
+    """Name the first row whose values are not as many as the header's; other errors pass."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowInvalid:
+        text = io.TextIOWrapper(source.open(), "utf-8-sig", "replace", newline="")
+        try:
+            # Rows count as in the compiled reader, which skips blank lines.
+            rows = (row for row in csv.reader(text, delimiter=delimiter) if row)
+            wanted = len(next(rows, ()))
+            for number, row in enumerate(rows, start=2):
+                if len(row) != wanted:
+                    shown = _shown(delimiter.join(row))
+                    raise InputError(
+                        f"{source.name}, row {number}: {_many(len(row), 'value')} where the header "
+                        f"has {wanted}: {shown}; give each row all of them, and quote a value that "
+                        "holds the delimiter"
+                    ) from None
+        except csv.Error:
+            pass
+        raise
 
 
 def _tsv(source: Source, request: Request) -> Table:
@@ -158,6 +195,13 @@ def _fast_batch(block: bytes, roles: Mapping[Any, str], kinds: Mapping[str, type
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     if not set(kinds.values()) <= set(types):
         return None
+    # It takes several objects on a line, and one on several lines. If every line starts with a
+    # brace, ends with one, and there are as many objects, then each line is one object.
+    lines = block.count(b"\n") + 1
+    starts = block.count(b"\n{") + block.startswith(b"{")
+    ends = block.count(b"}\n") + block.count(b"}\r\n") + block.endswith((b"}", b"}\r"))
+    if not lines == starts == ends:
+        return None
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     try:
         rows = arrow_json.read_json(
@@ -167,6 +211,8 @@ def _fast_batch(block: bytes, roles: Mapping[Any, str], kinds: Mapping[str, type
         )
     except pa.ArrowInvalid:
         return None
+    if rows.num_rows != lines:
+        return None
     numeric = None
     if "id" in roles:
         numeric = pa.repeat(pa.scalar(kinds[roles["id"]] is not str), rows.num_rows)
@@ -175,14 +221,22 @@ def _fast_batch(block: bytes, roles: Mapping[Any, str], kinds: Mapping[str, type
 
 
 def _json(source: Source, request: Request) -> Table:
+    data = source.open().read()
     try:
-        content = json.loads(source.open().read(), object_pairs_hook=_unique)
+        content = json.loads(data, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         several = error.msg == "Extra data"
         remedy = "for one object a line give --format jsonl" if several else "correct it"
         raise InputError(f"{source.name}: not a JSON document: {error}; {remedy}") from error
     except InputError as error:
         raise InputError(f"{source.name}: {error}") from None
+    except UnicodeDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        row = _first_unreadable(data.decode(json.detect_encoding(data), "surrogatepass"))
+        raise InputError(f"{source.name}{row}: {_unreadable(error)}") from None
+    if isinstance(content, dict) and _is_access(content, request):
+        content = [content]
     if isinstance(content, dict):
         roles = {"id": "(keys)", "count": "(values)"}
         rows = [{"(keys)": key, "(values)": value} for key, value in content.items()]
@@ -214,6 +268,40 @@ def _json(source: Source, request: Request) -> Table:
         raise InputError(f"{source.name}: no columns here, so no --{asked[0]}")
     batch = _batch(rows, roles, source.name, 1)
     return Table(Columns(id=roles.get("id"), count=roles.get("count")), iter([batch]))
+
+
+def _is_access(content: Mapping[str, Any], request: Request) -> bool:
+    """Return whether an object is one row, such as a log of one line, and not counts by id."""
+    if {request.id, request.time, request.rank, request.count} & content.keys():
+        return True
+    named = any(normal(key) in GUESSES["id"] for key in content)
+    return named and any(isinstance(value, str | None) for value in content.values())
+
+
+def _first_unreadable(text: str) -> str:
+    """Return ", row N" for the first element of an array that Python's parser refuses."""
+    decoder = json.JSONDecoder()
+    position = len(text) - len(text.lstrip())
+    if text[position : position + 1] != "[":
+        return ""
+    row = 1
+    while True:
+        position += 1
+        while text[position : position + 1].isspace():
+            position += 1
+        try:
+            _, position = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return f", row {row}"
+        while text[position : position + 1].isspace():
+            position += 1
+        row += 1
+
+
+def _unreadable(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "lists or objects nested too deep; give flat rows"
+    return "a number of more digits than can be read; give ids so long as text"
 
 
 def _counts(source: Source, request: Request) -> Table:
@@ -287,9 +375,11 @@ def _lines(source: Source) -> Iterator[bytes]:
 def _record(line: bytes, where: str) -> dict[str, Any]:
     try:
         record = json.loads(line, object_pairs_hook=_unique)
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, InputError) as error:
         shown = line[:60].decode("utf-8", "replace")
         raise InputError(f"{where}: {shown!r} is not one JSON object: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: {_unreadable(error)}") from None
     if not isinstance(record, dict):
         raise InputError(
             f'{where}: {_kind(record)}; give one object a line, such as {{"id": "...", "time": 1}}'
@@ -321,11 +411,29 @@ def _batch(
                 _id_text(value, f"{name}, row {row}")
                 for row, value in enumerate(values, start=first_row)
             ]
-            columns["id"] = pa.array(texts, pa.large_string())
+            columns["id"] = _text_array(texts, role, name, first_row)
             numeric = pa.array([isinstance(value, int | float) for value in values], pa.bool_())
         else:
             columns[role] = _plain(values, role, name, first_row)
     return Batch(columns, numeric)
+
+
+def _text_array(
+    values: Sequence[str | None], role: str, name: str, first_row: int
+) -> "pa.LargeStringArray":
+    """Return texts as an array, or name the first that is none: JSON can escape half a pair."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, pa.large_string())
+    except UnicodeEncodeError:
+        for row, value in enumerate(values, start=first_row):
+            if value is not None and any("\ud800" <= character <= "\udfff" for character in value):
+                raise InputError(
+                    f"{name}, row {row}: {role} {_shown(value)} is not text: it holds half of a "
+                    "surrogate pair; correct it"
+                ) from None
+        raise
 
 
 def _id_text(value: Any, where: str) -> str | None:
@@ -350,13 +458,20 @@ def _plain(values: Sequence[Any], role: str, name: str, first_row: int) -> "pa.A
 
     expected = next((kind(value) for value in values if value is not None), "a number")
     for row, value in enumerate(values, start=first_row):
+        if value is None:
+            continue
         found = kind(value)
-        fits = value is None or (found == expected and found in ("a number", "text"))
-        if not fits or (isinstance(value, int) and abs(value) >= 2**63):
-            raise InputError(
-                f"{name}, row {row}: {role} {_shown(value)} is {found}, another kind than the "
-                "rows before, or no number below 2**63; correct it"
-            )
+        problem = None
+        if found not in ("a number", "text"):
+            problem = f"is {found}; give a number"
+        elif found != expected:
+            problem = f"is {found}, and the rows before have {expected}; give one kind"
+        elif isinstance(value, int) and abs(value) >= 2**63:
+            problem = "is not below 2**63; correct it"
+        if problem is not None:
+            raise InputError(f"{name}, row {row}: {role} {_shown(value)} {problem}")
+    if expected == "text":
+        return _text_array(values, role, name, first_row)
     return pa.array(values)
 
 
@@ -373,6 +488,13 @@ def _kind(value: Any) -> str:
     return names[type(value)]
 
 
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "of a size that cannot be shown"
     return text if len(text) <= 40 else text[:37] + "..."

@@ -1,5 +1,6 @@
 """Open a file of any kind: where it is, how it is compressed, what format it has."""
 
+import codecs
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,13 @@ _SUFFIXES = {
 }
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _START = 65536
+# UTF-32 first: its little-endian mark starts with UTF-16's.
+_FOREIGN = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ def detect_format(source: Source) -> str:
             suffixes.pop()
         if suffixes and suffixes[-1] in _SUFFIXES:
             return _SUFFIXES[suffixes[-1]]
-    start = source.start().lstrip()
+    start = source.start().removeprefix(codecs.BOM_UTF8).lstrip()
     if start.startswith(b"PAR1"):
         return "parquet"
     if start[:1] in (b"{", b"["):
@@ -103,3 +111,26 @@ def detect_format(source: Source) -> str:
     if b"\t" in first.strip():
         return "tsv"
     return "csv" if b"," in first else "counts"
+
+
+def check_encoding(source: Source, *, table: bool) -> None:
+    """Refuse text that is visibly not UTF-8.
+
+    Parameters
+    ----------
+    source
+        The file.
+    table
+        Whether its first line is a header or an object, in which no NUL stands.
+
+    Raises
+    ------
+    InputError
+        If the text is UTF-16 or UTF-32.
+    """
+    start = source.start()
+    for mark, encoding in _FOREIGN:
+        if start.startswith(mark):
+            raise InputError(f"{source.name}: the text is {encoding}; save it as UTF-8")
+    if table and b"\0" in start.split(b"\n", 1)[0]:
+        raise InputError(f"{source.name}: not a text file (or UTF-16 text); save it as UTF-8 text")

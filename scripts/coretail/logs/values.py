@@ -104,6 +104,7 @@ class Numbers:
         self._role = role
         self._name = name
         self._kinds: Sequence[pa.DataType] | None = None
+        self._units: list[str | None] = []
 
     def read(
         self, array: "pa.Array", first_row: int, keep: npt.NDArray[np.bool_]
@@ -132,7 +133,8 @@ class Numbers:
         if not pa.types.is_null(array.type):
             array = _cast(array, kinds, self._role, self._name, first_row)
             numbers: Sequence[pa.DataType] = [pa.int64(), pa.float64()]
-            self._kinds = numbers if array.type in numbers else [array.type]
+            self._kinds = numbers if array.type in numbers else _wider(array.type, kinds)
+        self._units.append(getattr(array.type, "unit", None))
         usable = valid(array)
         if pa.types.is_floating(array.type):
             usable &= ~np.array(pc.is_nan(array).fill_null(False))
@@ -144,6 +146,27 @@ class Numbers:
             )
         return _numpy(array.cast(pa.int64()) if pa.types.is_temporal(array.type) else array)
 
+    def join(self, parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Return what :meth:`read` gave of each batch, or a selection of it, as one array.
+
+        Raises
+        ------
+        InputError
+            If some times need nanoseconds and others are too far for them.
+        """
+        if {"ns", "us"} <= set(self._units):
+            finer = [part for part, unit in zip(parts, self._units, strict=True) if unit == "ns"]
+            if any(np.any(part % 1000) for part in finer):
+                raise InputError(
+                    f"{self._name}: times with nanoseconds beside times before 1678 or after "
+                    f"2261; round the {self._role}s to microseconds"
+                )
+            parts = [
+                part // 1000 if unit == "ns" else part
+                for part, unit in zip(parts, self._units, strict=True)
+            ]
+        return np.concatenate(parts)
+
     def _possible(self, array: "pa.Array") -> "Sequence[pa.DataType]":
         """Return the types that the column may be, in the order of trial."""
         import pyarrow as pa
@@ -154,7 +177,11 @@ class Numbers:
             return numbers
         if self._role == "time":
             if _is_text(array):
-                return [*numbers, pa.timestamp("ns"), pa.timestamp("ns", "UTC")]
+                # Nanoseconds in 64 bits reach from 1678 to 2261; microseconds take any year.
+                return [
+                    *numbers,
+                    *(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("ns", "us")),
+                ]
             if pa.types.is_date(kind):
                 return [pa.timestamp("us")]
             if pa.types.is_time(kind):
@@ -167,6 +194,15 @@ class Numbers:
 def valid(array: "pa.Array") -> npt.NDArray[np.bool_]:
     """Return where the array has a value, shape (n,)."""
     return np.array(array.is_valid())
+
+
+def _wider(kind: "pa.DataType", kinds: "Sequence[pa.DataType]") -> "Sequence[pa.DataType]":
+    """Return the types of later batches: the first one's, and for times of text either unit."""
+    import pyarrow as pa
+
+    if not pa.types.is_timestamp(kind):
+        return [kind]
+    return [other for other in kinds if pa.types.is_timestamp(other) and other.tz == kind.tz]
 
 
 def _plain(array: "pa.Array") -> "pa.Array":

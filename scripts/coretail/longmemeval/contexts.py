@@ -17,6 +17,10 @@ write the same slots; what they write around them differs.
 **Equal tokens**: a method gets as many slots as its text has room for, counted up from none until
 one more would take the text beyond the budget of tokens.
 
+**The tail** of a method that allocates is every session without a slot. Its summary is typed (the
+controller's, made without a model) unless a model's own words are given, which then stand in place
+of types and exceptions (:meth:`Haystack.tail`, :meth:`Haystack.context`).
+
 Session ids stand in no text. A session's type in the tail summary is its topic
 (:meth:`coretail.longmemeval.retrieval.GraphMemory.topics`), an exception's text its topic and day.
 """
@@ -40,7 +44,8 @@ from coretail.controller import (
     integer_slots,
     pack,
 )
-from coretail.controller.encoding import CUT_MARK, in_line
+from coretail.controller.encoding import CUT_MARK, in_line, summary_line
+from coretail.controller.record import Summary
 from coretail.errors import InputError
 from coretail.longmemeval.records import ROLES, Question, Session, format_date
 from coretail.longmemeval.retrieval import (
@@ -164,14 +169,60 @@ class Haystack:
         """How far the question asks to relax compression, by graph memory's ranking."""
         return relaxation(self.question.question, self._graph_ranking)
 
-    def context(self, method: Method, encoding: Encoding, budget: Budget) -> Context:
-        """Return what a method shows.
+    def tail(self, method: Method, encoding: Encoding, budget: Budget) -> tuple[str, ...]:
+        """Return what a model is to summarise: the first slot of each session without one.
+
+        Best rank first; empty for a method that does not allocate, and where every session is
+        shown. At equal tokens the longest summary, of ``slot_tokens`` tokens, has been made room
+        for.
 
         Raises
         ------
         InputError
             For an unknown method, encoding or budget.
         """
+        tail = self._drafted(method, encoding, budget, told=True).tail
+        return tuple(self._slots_of(ranked, 1)[0] for ranked in tail)
+
+    def context(
+        self, method: Method, encoding: Encoding, budget: Budget, summary: str | None = None
+    ) -> Context:
+        """Return what a method shows.
+
+        Parameters
+        ----------
+        method, encoding, budget
+            What ranks and allocates, how it is written, and what is equal for all methods.
+        summary
+            What a model says of :meth:`tail`, of at most ``slot_tokens`` tokens; empty for
+            nothing, which leaves the summary out. None for the typed summary.
+
+        Raises
+        ------
+        InputError
+            For an unknown method, encoding or budget.
+        """
+        draft = self._drafted(method, encoding, budget, told=summary is not None)
+        text, tokens = draft.packed.text, draft.packed.record.tokens
+        if summary and draft.tail:
+            lines = [text] if text else []
+            text = "\n".join([*lines, f"{_counted(encoding, draft.tail)}; {in_line(summary)}"])
+            tokens = count_tokens(text)
+        ranked = self.ranking(method)
+        core = draft.packed.record.ranks("core") - 1
+        return Context(
+            text,
+            tokens,
+            sum(draft.granted),
+            int(draft.packed.record.details[core].sum()) + core.size,
+            tuple(ranked[rank].position for rank in core.tolist()),
+            self._tau(method),
+        )
+
+    def _drafted(
+        self, method: Method, encoding: Encoding, budget: Budget, *, told: bool
+    ) -> "_Draft":
+        """Return what is packed; if the tail is ``told`` by a model, without its summary."""
         for name, value, known in (
             ("method", method, METHODS),
             ("encoding", encoding, ENCODINGS),
@@ -181,19 +232,8 @@ class Haystack:
                 raise InputError(f"{name}: {value!r} is unknown; allowed are {', '.join(known)}")
         settings = self._settings
         if budget == "slots":
-            draft = self._draft(method, encoding, settings.slots)
-        else:
-            draft = self._fitting(method, encoding, settings.tokens)
-        ranked = self.ranking(method)
-        core = draft.packed.record.ranks("core") - 1
-        return Context(
-            draft.packed.text,
-            draft.packed.record.tokens,
-            sum(draft.granted),
-            int(draft.packed.record.details[core].sum()) + core.size,
-            tuple(ranked[rank].position for rank in core.tolist()),
-            self._tau(method),
-        )
+            return self._draft(method, encoding, settings.slots, told)
+        return self._fitting(method, encoding, settings.tokens, told)
 
     @cached_property
     def _graph(self) -> GraphMemory:
@@ -225,12 +265,12 @@ class Haystack:
             return self._settings.tau
         return self.relaxation.tau(self._settings.tau) if method == "ctwm_relaxed" else None
 
-    def _fitting(self, method: Method, encoding: Encoding, tokens: int) -> "_Draft":
+    def _fitting(self, method: Method, encoding: Encoding, tokens: int, told: bool) -> "_Draft":
         """Return the draft with the most slots up to which all take no more than some tokens."""
-        best = _Draft(pack([], slots=0, encoding=encoding), ())
+        best = _Draft(pack([], slots=0, encoding=encoding), (), ())
         for slots in count():
-            draft = self._draft(method, encoding, slots)
-            if draft.packed.record.tokens > tokens:
+            draft = self._draft(method, encoding, slots, told)
+            if draft.packed.record.tokens + self._reserved(encoding, draft, told) > tokens:
                 break
             best = draft
             if self._is_whole(method, draft):
@@ -247,7 +287,13 @@ class Haystack:
             for item, slots in zip(ranked, draft.granted, strict=True)
         )
 
-    def _draft(self, method: Method, encoding: Encoding, slots: int) -> "_Draft":
+    def _reserved(self, encoding: Encoding, draft: "_Draft", told: bool) -> int:
+        """Return the tokens of the longest summary that a model may give of a draft's tail."""
+        if not (told and draft.tail):
+            return 0
+        return count_tokens(f"\n{_counted(encoding, draft.tail)};") + self._settings.slot_tokens
+
+    def _draft(self, method: Method, encoding: Encoding, slots: int, told: bool) -> "_Draft":
         ranked = self.ranking(method)
         tau = self._tau(method)
         if tau is None:
@@ -258,10 +304,10 @@ class Haystack:
         items = [
             self._item(item, own, provenance) for item, own in zip(ranked, granted, strict=True)
         ]
-        packed = pack(
-            items, tau=tau or 0.0, slots=slots, encoding=encoding, summary=tau is not None
-        )
-        return _Draft(packed, tuple(granted))
+        summary = tau is not None and not told
+        packed = pack(items, tau=tau or 0.0, slots=slots, encoding=encoding, summary=summary)
+        tail = tuple(item for item, own in zip(ranked, granted, strict=True) if not own)
+        return _Draft(packed, tuple(granted), tail)
 
     def _item(self, ranked: Ranked, slots: int, provenance: bool) -> Item:
         if not slots:
@@ -288,10 +334,16 @@ class Haystack:
 
 
 class _Draft(NamedTuple):
-    """A packed text, and the slots of each item in it."""
+    """A packed text, the slots of each item, and the items without one."""
 
     packed: Packed
     granted: tuple[int, ...]
+    tail: tuple[Ranked, ...]
+
+
+def _counted(encoding: Encoding, tail: Sequence[Ranked]) -> str:
+    """Return the tail summary that says how many sessions it stands for, and nothing more."""
+    return summary_line(encoding, Summary(len(tail), (), ()), (), str)
 
 
 class _Passages:

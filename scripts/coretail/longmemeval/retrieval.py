@@ -76,16 +76,29 @@ _MONEY = frozenset("$€£")
 _SENTENCE_ENDS = frozenset(".!?:\n")
 _BETWEEN = " \t\"'“”‘’(*#-"
 
+_TIMES_OF_HABIT = (
+    r"(?:other|time|moment|day|night|morning|afternoon|evening|week|weekday|weekend|month|year"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+)
 _COUNTING = re.compile(
-    r"\bhow (?:many|much|often|long)\b|\bnumber of\b|\b(?:in )?total\b|\bin all\b|\baltogether\b"
-    r"|\boverall\b|\bcombined\b|\bsum\b|\baverage\b|\bpercentage\b|\blist\b|\bdifferent\b"
-    r"|\ball (?:of |the |my )|\b(?:each|every)\b|\border\b|\bmost\b|\bleast\b",
+    r"\bhow (?:many|much|often|long)\b|\btotal\b|\bin all\b|\baltogether\b|\boverall\b"
+    r"|\bcombined\b|\bsum\b|\baverage\b|\bpercentage\b|\b(?:what|which) different\b"
+    # No telephone number of a person, no shopping list, no habit, no parcel.
+    r"|(?<!phone )\bnumber of (?!(?:a|an|the|my|our|his|her|their|this|that)\b)"
+    r"|(?:(?:^|[.!?,;:]\s*|\bplease )|\b(?:can|could|would|will) you )(?:please )?list\b"
+    r"|\ball (?:of|the|my) (?!(?:time|way|best|same|while|sudden|a sudden)\b)"
+    rf"|\b(?:each|every)\b(?! {_TIMES_OF_HABIT}\b)"
+    r"|\b(?:in which|what|chronological) order\b|\bin order (?:of|from)\b"
+    r"|\bthe (?:\w+ )?order (?:of|in which|they|these|those)\b"
+    r"|\bfirst to last\b|\bearliest to latest\b"
+    r"|(?<!\bat )\b(?:most|least)\b(?! (?:recent|recently|likely|of the time)\b)",
     re.IGNORECASE,
 )
 _COORDINATION = re.compile(
     r"\w (?:and|or|versus|compared (?:to|with)) \w|\bbetween\b", re.IGNORECASE
 )
-_QUOTED = re.compile(r"(?<!\w)['\"“‘]([^'\"“”‘’]{2,})['\"”’](?!\w)")
+QUOTED = re.compile(r"(?<!\w)['\"“‘]((?:[^'\"“”‘’]|(?<=\w)['’](?=\w)){2,})['\"”’](?!\w)")
+"""What stands in quotation marks, such as a title."""
 
 
 class Ranked(NamedTuple):
@@ -289,10 +302,13 @@ def relaxation(question: str, ranked: Sequence[Ranked]) -> Relaxation:
     The value is the sum of three parts, each at most what :data:`RELAXATION_PARTS` says:
 
     ``counting``
-        Whole, if the question counts, sums, compares or orders ("how many", "in all", "order").
+        Whole, if the question counts, sums, compares or orders ("how many", "in all", "the most",
+        "in which order"). Words that only look like it do not count: a habit's "every day", "at
+        most", "most recent", an order that was placed, a list that is not asked for.
     ``entities``
         Whole, if the question names two or more things: different names (sentences' first words
-        aside) and quoted titles, or words joined by "and", "or", "between" or "compared to".
+        aside) and quoted titles, or words joined by "and", "or", "between" or "compared to". Names
+        and titles that agree in their terms, such as "Emma" and "Emma's", are one.
     ``spread``
         By how many sessions stand in the ranking's head, those that score at least
         :data:`HEAD_SHARE` of the best: none of it for one session, all of it from
@@ -307,16 +323,21 @@ def relaxation(question: str, ranked: Sequence[Ranked]) -> Relaxation:
     """
     reasons = {}
     parts = 0.0
-    if counting := _COUNTING.search(question):
-        reasons["counting"] = f"asks {counting[0].strip().lower()!r}"
+    # What a title says asks for nothing and names nothing else.
+    titles = QUOTED.findall(question)
+    unquoted = QUOTED.sub(lambda match: "," * len(match[0]), question)
+    if counting := _COUNTING.search(unquoted):
+        reasons["counting"] = f"asks {counting[0].strip(' .!?,;:').lower()!r}"
         parts += RELAXATION_PARTS["counting"]
     # As if all its words were known in lower case, so that none counts for beginning a sentence.
-    written = {word.lower() for word in _WORD.findall(question)}
-    named = [" ".join(name) for name in _names(question, written)]
-    named = list(dict.fromkeys([*_QUOTED.findall(question), *named]))
+    written = {word.lower() for word in _WORD.findall(unquoted)}
+    names = (" ".join(name) for name in _names(unquoted, written))
+    named: dict[tuple[str, ...], str] = {}
+    for thing in chain(titles, names):
+        named.setdefault(_key(thing), re.sub(r"['’]s$", "", thing))
     if len(named) > 1:
-        reasons["entities"] = f"names {', '.join(named)}"
-    elif joined := _COORDINATION.search(question):
+        reasons["entities"] = f"names {', '.join(named.values())}"
+    elif joined := _COORDINATION.search(unquoted):
         reasons["entities"] = f"joins {joined[0]!r}"
     if "entities" in reasons:
         parts += RELAXATION_PARTS["entities"]
@@ -326,6 +347,12 @@ def relaxation(question: str, ranked: Sequence[Ranked]) -> Relaxation:
         reasons["spread"] = f"{head} sessions in the head"
         parts += RELAXATION_PARTS["spread"] * min(1.0, (head - 1) / (FULL_HEAD - 1))
     return Relaxation(parts, reasons)
+
+
+def _key(thing: str) -> tuple[str, ...]:
+    """Return a thing's terms, or its words if all of them are function words."""
+    words = _WORD.findall(thing.lower())
+    return tuple(filter(None, map(_term, words))) or tuple(words)
 
 
 class _Bm25:

@@ -1,7 +1,7 @@
 """A generated stand-in for LongMemEval: made-up conversations in its exact format.
 
 It exists so that everything that reads the benchmark can run without its files. Its numbers say
-nothing about the benchmark, and nothing that prints them may say so.
+nothing about the benchmark, and nothing that prints them may say so: each record names its origin.
 
 Every question has its evidence sessions, one per statement (:mod:`coretail.longmemeval.plots`),
 the evidence of one unrelated plot as a distractor, and small talk up to the length asked for. Six
@@ -24,7 +24,7 @@ from typing import Any
 
 from coretail.errors import InputError
 from coretail.longmemeval.plots import ABSTAINING, KINDS, Draw, Plot, Told
-from coretail.longmemeval.records import QUESTION_TYPES, QuestionType, format_date
+from coretail.longmemeval.records import GENERATED, QUESTION_TYPES, QuestionType, format_date
 from coretail.longmemeval.talk import ACKNOWLEDGEMENTS, ADVICE, CLOSINGS, LEADS, TOPICS
 from coretail.streams import stream
 
@@ -166,6 +166,7 @@ def _item(
         "haystack_dates": [format_date(session.date) for session in sessions],
         "haystack_sessions": [session.turns for session in sessions],
         "answer_session_ids": answer_ids,
+        "origin": GENERATED,
     }
     return Item(record, kind, plot, first_day)
 

@@ -20,6 +20,7 @@ _KEYS = (
     "accuracy_by",
     "n",
     "n_accuracy",
+    "reading_tokens",
     "paper_reduction",
     "margin",
 )
@@ -43,14 +44,15 @@ def figure_external(rows: Sequence[Row]) -> Figure:
     A filled mark is measured at the same encoding; a small one beside it is the paper's pairing
     (graph memory verbose); an open circle is what the paper prints. Bars are the intervals of
     Table 5: 95% for tokens, 90% for accuracies. Stand-ins for a benchmark have a tinted ground and
-    say so in their names. What was not run keeps its line.
+    say so in their names. What was not run keeps its line. What is not read, since too many of its
+    steps are random, is pale and says so.
 
     Parameters
     ----------
     rows
         Of ``table5``: ``configuration, label, data, model, status, accuracy_by, n, n_accuracy,
-        paper_reduction, margin``, and ``tokens_reduction, tokens_reduction_verbose`` and
-        ``accuracy_difference`` each with ``_low`` and ``_high``.
+        reading_tokens, paper_reduction, margin``, and ``tokens_reduction,
+        tokens_reduction_verbose`` and ``accuracy_difference`` each with ``_low`` and ``_high``.
 
     Raises
     ------
@@ -110,6 +112,7 @@ def _panel(
             note = "not run" if row["status"].startswith("not run") else "no model"
         else:
             _mark(ax, row, value, line, look, 4.5)
+            note += ", not read" if _is_unread(row) else ""
         if value == "tokens_reduction" and row["tokens_reduction_verbose"] is not None:
             _mark(ax, row, "tokens_reduction_verbose", line + 0.27, look, 2.5)
         ax.text(
@@ -125,9 +128,23 @@ def _panel(
 
 def _mark(ax: Axes, row: Row, value: str, line: float, look: Mark, size: float) -> None:
     low, high = row[f"{value}_low"], row[f"{value}_high"]
+    alpha = 0.35 if _is_unread(row) else 1.0
     if low is not None and high is not None:
-        ax.hlines(line, low, high, color=look.color, lw=size / 4.5, zorder=2)
-    ax.plot(row[value], line, color=look.color, marker=look.marker, ms=size, mew=0, zorder=3)
+        ax.hlines(line, low, high, color=look.color, lw=size / 4.5, alpha=alpha, zorder=2)
+    ax.plot(
+        row[value],
+        line,
+        color=look.color,
+        marker=look.marker,
+        ms=size,
+        mew=0,
+        alpha=alpha,
+        zorder=3,
+    )
+
+
+def _is_unread(row: Row) -> bool:
+    return str(row["reading_tokens"]).startswith("not read")
 
 
 def _percent(value: float, _: int) -> str:
