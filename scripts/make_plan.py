@@ -4,8 +4,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,10 @@ from coretail.rollouts.competence import CONDITIONS, predict, prediction_tasks
 from coretail.rollouts.semantic import ModelChooser, RandomChooser, Rollout, rollout
 from coretail.rollouts.walk import random_walk
 from coretail.worlds.environment import start_state
+
+if TYPE_CHECKING:
+    from coretail.alfworld.agent import Play
+    from coretail.alfworld.demonstrations import Demonstration
 
 TABLES = Path("results/tables")
 # Questions and control walks behind an estimate: more would hardly change it, and take minutes.
@@ -531,10 +536,9 @@ def games(job: Job, askers: Askers) -> Found:
     settings, alfworld = job.settings, job.settings["alfworld"]
     if not settings["players"]:
         return [], []
-    from coretail.alfworld.agent import Play, play_episode
-    from coretail.alfworld.demonstrations import Demonstration, fitting_demonstrations, shortage
-    from coretail.alfworld.games import Game, game_folder, parse_game
-    from coretail.alfworld.memory import Memory
+    from coretail.alfworld.agent import Play
+    from coretail.alfworld.demonstrations import shortage
+    from coretail.alfworld.games import game_folder
     from coretail.alfworld.prompts import TEMPLATES
     from play_alfworld import read_demonstrations
 
@@ -562,31 +566,11 @@ def games(job: Job, askers: Askers) -> Found:
                 settings["semantic"]["seed"],
             )
             for cell in alfworld["cells"]:
-                policy, _, encoding = cell.partition("-")
-                counted = Counted()
-                # One game stands for all: the engine takes seconds to load each.
-                for row in playable[:1]:
-                    game = parse_game(
-                        game_folder(Path(row["game"])), row["game_file"], row["trajectory_file"]
-                    )
-                    memory = Memory(
-                        policy, slots=alfworld["slots"], tau=alfworld["tau"], encoding=encoding
-                    )
-                    client = askers.client(model, "play_alfworld")
-                    client.begin(model, cell, row["game"], setting, chain=True)
-                    shown = fitting_demonstrations(known, game.folder)[:n_shown]
-
-                    def act(
-                        progress: Callable[[int], None],
-                        game: Game = game,
-                        memory: Memory = memory,
-                        client: PlanningClient = client,
-                        play: Play = play,
-                        shown: Sequence[Demonstration] = shown,
-                    ) -> None:
-                        play_episode(game, memory, client, play, shown, progress=progress)
-
-                    counted += planning.chain(client, play.steps, act)
+                # The engine takes seconds to load a game.
+                count = partial(
+                    count_game, job, askers, model, cell, play, playable, known, n_shown
+                )
+                counted = planning.of_prefix(len(playable), count)
                 n = play.steps * len(playable)
                 parts.append(
                     Part(
@@ -595,12 +579,43 @@ def games(job: Job, askers: Askers) -> Found:
                         f"{setting}, {cell}",
                         n,
                         n * play.attempts,
-                        counted.times(len(playable)),
+                        counted,
                         TEMPLATES[play.style].max_tokens,
                     )
                 )
             power.append(alfworld_power(job, askers.name(model), setting, len(playable)))
     return parts, power
+
+
+def count_game(
+    job: Job,
+    askers: Askers,
+    model: str,
+    cell: Any,
+    play: "Play",
+    playable: Sequence[dict[str, Any]],
+    known: Sequence["Demonstration"],
+    n_shown: int,
+    position: int,
+) -> Counted:
+    """Return what a model asks that plays one of the games with one memory."""
+    from coretail.alfworld.agent import play_episode
+    from coretail.alfworld.demonstrations import fitting_demonstrations
+    from coretail.alfworld.games import game_folder, parse_game
+    from coretail.alfworld.memory import Memory
+
+    alfworld, row = job.settings["alfworld"], playable[position]
+    game = parse_game(game_folder(Path(row["game"])), row["game_file"], row["trajectory_file"])
+    policy, _, encoding = cell.partition("-")
+    memory = Memory(policy, slots=alfworld["slots"], tau=alfworld["tau"], encoding=encoding)
+    client = askers.client(model, "play_alfworld")
+    client.begin(model, cell, row["game"], play.setting, chain=True)
+    shown = fitting_demonstrations(known, game.folder)[:n_shown]
+
+    def act(progress: Callable[[int], None]) -> None:
+        play_episode(game, memory, client, play, shown, progress=progress)
+
+    return planning.chain(client, play.steps, act)
 
 
 def alfworld_power(job: Job, model: str, setting: str, n: int) -> Power:
@@ -892,10 +907,10 @@ def plan_table(rows: Sequence[dict[str, Any]], idle: Sequence[str]) -> TableSpec
             "of this configuration, choices that no recording or journal holds are random. A step "
             "with one action asks for nothing. Held: calls whose replies recordings or journals "
             f"have. A rollout is followed {planning.SAMPLED_CALLS} calls beyond the first that is "
-            "not held, an ALFWorld setting is one game, LongMemEval at most "
-            f"{SAMPLED_QUESTIONS} questions; these stand for the rest. At most: every reply is "
-            "unusable until the last attempt and as long as its bound; retries of failed requests "
-            "come on top.",
+            "not held; of ALFWorld's games the first few are taken to be held, and a few stand for "
+            f"the rest, as do at most {SAMPLED_QUESTIONS} questions of LongMemEval. At most: every "
+            "reply is unusable until the last attempt and as long as its bound; retries of failed "
+            "requests come on top.",
             "Tokens to ask are counted by the local counter, without the model's chat template, "
             "times the reported over the counted tokens of the calls that are held: "
             + "; ".join(f"{model}: {ratio:.3f}" for model, ratio in ratios.items())

@@ -15,6 +15,7 @@ those that the run would make, and the prompts are its prompts.
 
 import json
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -230,6 +231,43 @@ class Counted:
     def times(self, factor: float) -> "Counted":
         """Return the same of a whole of which this is a part."""
         return replace(self, held=self.held * factor, left=self.left * factor)
+
+
+def of_prefix(n: int, count: Callable[[int], Counted]) -> Counted:
+    """Return what ``n`` runs ask of which the first few were begun, counting as few as will do.
+
+    Runs are made in one order, so that those of which an earlier configuration left replies are
+    taken to be a prefix: its length is found by bisection. Of each part the runs that were counted
+    stand for all.
+
+    Parameters
+    ----------
+    n
+        The runs.
+    count
+        Counts the run with this number, from 0.
+    """
+    found: dict[int, Counted] = {}
+
+    def new(position: int) -> bool:
+        if position not in found:
+            found[position] = count(position)
+        return not found[position].held
+
+    if not n:
+        return Counted()
+    if new(0):
+        prefix = 0
+    elif not new(n - 1):
+        prefix = n
+    else:
+        prefix = 1 + bisect_left(range(1, n - 1), True, key=new)
+    total = Counted()
+    for size, fresh in ((prefix, False), (n - prefix, True)):
+        part = [found[position] for position in found if new(position) == fresh]
+        for counted in part:
+            total += counted.times(size / len(part))
+    return total
 
 
 def separate(client: PlanningClient) -> Counted:

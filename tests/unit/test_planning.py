@@ -339,3 +339,27 @@ def test_the_entry_plans_without_model_key_or_results(tmp_path, monkeypatch, cap
     printed = capsys.readouterr().out
     assert printed.strip() == (tables / "plan.md").read_text(encoding="utf-8").strip()
     assert "LongMemEval: nobody is asked, for longmemeval.models is empty" in printed
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 18])
+def test_the_runs_that_are_held_are_found_by_few_counts(n):
+    for prefix in range(n + 1):
+        counted = []
+
+        def count(position, prefix=prefix, counted=counted):
+            counted.append(position)
+            return Counted(7.0, 0.0) if position < prefix else Counted(0.0, 10.0)
+
+        found = planning.of_prefix(n, count)
+        assert (found.held, found.left) == pytest.approx((7 * prefix, 10 * (n - prefix)))
+        assert len(counted) == len(set(counted)) <= 2 + n.bit_length()
+        if prefix == 0:
+            assert counted == [0]
+    assert planning.of_prefix(0, count) == Counted()
+
+
+def test_runs_that_were_begun_are_told_from_those_that_were_not():
+    found = planning.of_prefix(
+        18, lambda position: Counted(15.0, 35.0) if position < 6 else Counted(0.0, 50.0)
+    )
+    assert (found.held, found.left) == pytest.approx((90, 6 * 35 + 12 * 50))
