@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+import regex
+
 from coretail.controller.record import Encoding, Item, Summary
 
 CUT_MARK = "…"
@@ -29,23 +31,13 @@ _OPENING = re.compile(r"[<\[]")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # The joiners belong to words of some scripts, and to emoji.
 _JOINERS = "\u200c\u200d"
-# Marks, joiners and tags.
-_COMBINING = frozenset({"Mn", "Mc", "Me", "Cf"})
-_VIRAMA = 9
 # A run without white space; in Chinese and Japanese, which put none between words, a character
 # with its voicing mark or variation selector.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _MARKS = "\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _WORD = re.compile(rf"\s*(?:[{_UNSPACED}][{_MARKS}]*|[^\s{_UNSPACED}]+)(?:\s+\Z)?")
-# Characters that others are put together of: jamo (leading, middle, trailing), regional indicators,
-# skin tones; and the vowels am of Thai and Lao, which are marks but for their name.
-_JAMO = re.compile(
-    "[\u1100-\u115f\ua960-\ua97c][\u1100-\u11a7\ua960-\ua97c\ud7b0-\ud7c6\uac00-\ud7a3]"
-    "|[\u1160-\u11a7\ud7b0-\ud7c6\uac00-\ud7a3][\u1160-\u11ff\ud7b0-\ud7fb]"
-    "|[\u11a8-\u11ff\ud7cb-\ud7fb][\u11a8-\u11ff\ud7cb-\ud7fb]"
-)
-_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
-_TRAILING = re.compile("[\u0e33\u0eb3\U0001f3fb-\U0001f3ff]")
+# A character as a reader sees it: an extended grapheme cluster (Unicode, annex 29).
+_CHARACTER = regex.compile(r"\X")
 
 
 def in_line(text: str) -> str:
@@ -161,24 +153,10 @@ def _character_ends(text: str, stop: int) -> Iterator[int]:
 
     The white space that the text begins with is part of the first.
     """
-    flags = 0
-    for place in range(len(text) - len(text.lstrip()) + 1, min(stop + 1, len(text))):
-        flags = flags + 1 if _FLAG.match(text[place - 1]) else 0
-        before, after = text[place - 1], text[place]
-        if not (_combine(before, after) or (flags % 2 and _FLAG.match(after))):
-            yield place
-
-
-def _combine(before: str, after: str) -> bool:
-    """Return whether a character combines with the one before it."""
-    return (
-        unicodedata.category(after) in _COMBINING
-        or before in _JOINERS
-        # A virama joins the letter that follows.
-        or unicodedata.combining(before) == _VIRAMA
-        or _TRAILING.match(after) is not None
-        or _JAMO.match(before + after) is not None
-    )
+    for match in _CHARACTER.finditer(text, len(text) - len(text.lstrip())):
+        if match.end() > stop or match.end() == len(text):
+            return
+        yield match.end()
 
 
 def _written(text: str, marks: re.Pattern[str]) -> str:
