@@ -39,7 +39,7 @@ bench: env ## Benchmarks, each against a reference in the same run
 
 lock: env ## Renew envs/requirements.lock from pyproject.toml
 	.venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header --extra workflow --extra alfworld --extra test --extra lint \
+		--no-emit-index-url --no-annotate --no-header --extra workflow --extra slurm --extra alfworld --extra test --extra lint \
 		pyproject.toml --output-file envs/requirements.lock
 
 clean: ## Remove results and Snakemake's notes, keep .venv
