@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +57,8 @@ def specifications(monkeypatch):
     """Return a function of a configuration: the digest of every rule's specification."""
     monkeypatch.setattr(provenance, "code_hash", lambda script: "code")
     monkeypatch.setattr(provenance, "prefer", lambda scripts: None)
+    # The rules quote the interpreter's path where it has a space; no other test may see that.
+    monkeypatch.setattr(sys, "executable", sys.executable)
     common = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8")
     python = compile(common.partition("\nwildcard_constraints:")[0], "common.smk", "exec")
     blocks = {}
