@@ -237,7 +237,7 @@ def paired_reduction(
     _finite(other)
     return t_interval(
         (
-            None if base is None or value is None or base == 0 else 1 - value / base
+            None if base is None or value is None or base == 0 else 1 - float(value) / float(base)
             for base, value in zip(reference, other, strict=True)
         ),
         level,

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 from scipy import stats as reference
@@ -562,6 +562,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.filterwarnings("error")
 @given(pairs=SAMPLES)
+@example(pairs=[(5e-324, np.float64(0.1))])
 @settings(max_examples=60, deadline=None)
 def test_extreme_values_give_numbers_or_say_why_not(name, pairs):
     first, second = map(list, zip(*pairs, strict=True))

@@ -216,7 +216,7 @@ def test_a_wrong_configuration_stops_before_any_job(workflow, line, name):
 
 def test_the_example_of_an_endpoint_names_it_everywhere(workflow):
     workflow.overlay.write_text((ROOT / "config/endpoint.yaml").read_text())
-    rules = set(re.findall(r"^rule (\w+):", workflow.run("all", "plan", "--dry-run"), re.MULTILINE))
+    rules = workflow.pending("all", "plan")
     asking = {"roll_semantic", "ask_policies", "sweep_tau_semantic", "play_alfworld"}
     assert {"plan", "answer_questions", *asking} <= rules
 
