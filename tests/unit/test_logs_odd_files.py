@@ -3,11 +3,14 @@
 import json
 from datetime import UTC, datetime
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from coretail.errors import InputError
 from coretail.logs import Request, read_log
 from coretail.logs import readers as module
+from coretail.logs.values import Numbers
 
 
 @pytest.fixture
@@ -170,3 +173,20 @@ def test_far_times_are_the_instants_that_they_say(write):
     rows = [{"item": f"i{n}", "time": stamp} for n, stamp in enumerate(stamps)]
     log = read_log(write("far.json", json.dumps(rows)))
     assert [log.ids[code].as_py() for code in log.codes] == ["i2", "i0", "i1"]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [pa.array([1.5, 2.5, 3.5]), pa.array([True, False, True]), pa.array([b"a", b"b", b"c"])],
+    ids=str,
+)
+@pytest.mark.parametrize("unit", ["ns", "us"])
+def test_a_type_that_is_never_cast_to_a_time_is_blamed_at_its_first_row(later, unit):
+    """Of this kind Arrow raises another error than for a value that is no time."""
+    times = Numbers("time", "log.parquet")
+    stamps = pa.array([1, 2, 3], pa.timestamp(unit))
+    assert times.read(stamps, 1, np.ones(3, bool)).tolist() == [1, 2, 3]
+    with pytest.raises(
+        InputError, match=r"^log\.parquet, row 4: time .*another kind than the rows"
+    ):
+        times.read(later, 4, np.ones(3, bool))
